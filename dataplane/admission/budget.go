@@ -28,7 +28,9 @@ type waiter struct {
 }
 
 // NewBudget returns a budget; maxItems 0 means that items are not bounded.
-func NewBudget(maxBytes, maxItems int64) *Budget { return &Budget{maxBytes: maxBytes, maxItems: maxItems} }
+func NewBudget(maxBytes, maxItems int64) *Budget {
+	return &Budget{maxBytes: maxBytes, maxItems: maxItems}
+}
 
 // Bytes returns the bytes that are held.
 func (b *Budget) Bytes() int64 {

@@ -27,7 +27,8 @@ type Node struct {
 	// Config is what the broker was started with.
 	Config broker.Config
 
-	t testing.TB
+	t   testing.TB
+	raw []*Raw // guarded by shared
 }
 
 // Start starts a broker on a free loopback port and stops it at the end of the test, where every block of message memory
@@ -138,6 +139,17 @@ func (n *Node) Token(permissions ...string) string {
 		n.t.Fatalf("brokertest: token: %v", err)
 	}
 	return r.FelixToken
+}
+
+// HangupAll closes every raw connection of the test.
+func (n *Node) HangupAll() {
+	shared.Lock()
+	all := n.raw
+	n.raw = nil
+	shared.Unlock()
+	for _, r := range all {
+		r.Hangup()
+	}
 }
 
 // Count returns one number of the broker by its full metric name.

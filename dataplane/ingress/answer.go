@@ -8,6 +8,7 @@ import (
 	"github.com/felix-go/felix/dataplane/ring"
 	"github.com/felix-go/felix/dataplane/shard"
 	"github.com/felix-go/felix/dataplane/wire"
+	"github.com/felix-go/felix/internal/invariants"
 )
 
 // form is how the answer to a request looks on the wire; it is known when the request is read, and so is what a refusal of
@@ -83,6 +84,7 @@ func (a *answers) begin() {
 	if a.began {
 		return
 	}
+	invariants.Check(a.s.send != nil, "an answer is owed on a publish-only stream")
 	a.began = true
 	a.window = ring.NewWindow[answer](a.s.c.srv.cfg.PublishWindow)
 	a.owed = make([]owedAnswer, a.s.c.srv.cfg.PublishWindow)

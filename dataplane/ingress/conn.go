@@ -21,6 +21,8 @@ type conn struct {
 
 	accepted time.Duration // monotonic
 	opened   atomic.Bool   // some stream authenticated
+	welcome  chan struct{} // closed with opened
+	stranger atomic.Int64  // stream bytes read, or about to be, before opened
 	draining atomic.Bool
 
 	// unauthenticated holds a token per stream being read that has not authenticated.
@@ -37,6 +39,7 @@ func (s *Server) serve(t *transport.Conn) {
 	c := &conn{srv: s, t: t,
 		budget:          admission.NewBudget(s.cfg.ConnPublishBytes, 0),
 		accepted:        s.rooms.Clock.Monotonic(),
+		welcome:         make(chan struct{}),
 		unauthenticated: make(chan struct{}, s.cfg.PreauthMaxStreams),
 		sessions:        make(map[*session]struct{}),
 		subscriptions:   make(map[*subscription]struct{}),
@@ -99,9 +102,35 @@ func (c *conn) start(ctx context.Context, recv *transport.ReceiveStream, send *t
 // authenticated opens the connection's windows and stops its login timer.
 func (c *conn) authenticated() {
 	if !c.opened.Swap(true) {
+		close(c.welcome)
 		c.t.Authenticated()
 	}
 }
+
+// strangerQuota is how much of p may be filled before the connection's first login: all streams of it together may make the
+// broker read PreauthMaxFrameBytes. When that is used up the reader waits for a login on another stream; without one the login
+// deadline ends the connection. nil means that the connection is over.
+func (c *conn) strangerQuota(p []byte, done <-chan struct{}) []byte {
+	max := int64(c.srv.cfg.PreauthMaxFrameBytes)
+	for {
+		used := c.stranger.Load()
+		if n := min(int64(len(p)), max-used); n > 0 {
+			if c.stranger.CompareAndSwap(used, used+n) {
+				return p[:n]
+			}
+			continue
+		}
+		select {
+		case <-c.welcome:
+			return p
+		case <-done:
+			return nil
+		}
+	}
+}
+
+// strangerRead gives back the part of a quota that was not filled.
+func (c *conn) strangerRead(unused int) { c.stranger.Add(-int64(unused)) }
 
 // loggedIn gives back the stream's token.
 func (c *conn) loggedIn(*session) { <-c.unauthenticated }

@@ -61,7 +61,7 @@ func (s *session) handleLogin(fr *frame) fate {
 	if m.Has(wire.FieldClientFlags) {
 		s.peerFlags = m.ClientFlags
 	}
-	s.rd.limit = s.c.srv.cfg.MaxFrameBytes
+	s.rd.limit, s.rd.stranger = s.c.srv.cfg.MaxFrameBytes, false
 	s.c.authenticated()
 	if s.send != nil {
 		var b []byte

@@ -29,9 +29,10 @@ func (s *session) publishBinary(fr *frame) fate {
 	if p.Idempotent {
 		return s.refusePublish(p.RequestID, true, refuseIdempotent)
 	}
+	start := bodyStart(p)
 	f := formPublishAck
-	if !p.Acked {
-		f = formFrame
+	if s.send == nil {
+		p.Acked = false // nothing ever comes back on a publish-only stream
 	}
 	place, r := s.admitPublish(p)
 	if r != nil {
@@ -42,7 +43,7 @@ func (s *session) publishBinary(fr *frame) fate {
 	var ref arena.Ref
 	var off int
 	if fr.own.Valid() {
-		off = fanout.Headroom + bodyStart(p)
+		off = fanout.Headroom + start
 		ref, fr.own = fr.own, arena.Ref{}
 	} else {
 		ref = s.c.srv.rooms.Arena.Acquire(fanout.Headroom + len(p.Body))
@@ -203,7 +204,7 @@ func (s *session) refusePublish(id wire.RequestID, json bool, r *wire.Refusal) f
 func (s *session) publishJSON(m *wire.Message) fate {
 	n := s.c.srv.n
 	n.jsonPublishes.Inc()
-	acked := m.AckMode() != wire.AckNone
+	acked := m.AckMode() != wire.AckNone && s.send != nil
 	if acked && !m.Has(wire.FieldRequestID) {
 		return s.refuse(refuseNoRequestID, keep)
 	}

@@ -13,11 +13,13 @@ const (
 	idleBufferBytes = 512      // kept inside the reader of an idle stream
 	readBufferBytes = 16 << 10 // acquired while a stream is busy
 	firstGrowBytes  = 64 << 10 // first block of a frame that does not fit the read buffer
+	strangerBytes   = 1 << 10  // the same before the login
 )
 
 var (
 	errFrameTooLarge = errors.New("ingress: frame larger than the limit")
 	errDraining      = errors.New("ingress: broker is draining")
+	errNoLogin       = errors.New("ingress: connection used up what it may send before a login")
 	errFrameBudget   = errors.New("ingress: stream ended while waiting for frame bytes")
 )
 
@@ -34,6 +36,8 @@ type source interface {
 // own that starts at 64 KiB and doubles as bytes really arrive; it is laid out with fanout.Headroom in front, so that a
 // publish goes on in that block without another copy.
 //
+// Before the login (stranger) a reader never takes the 16 KiB block: what it holds is at most twice what has arrived.
+//
 // Owned by the stream's reader goroutine.
 type frameReader struct {
 	src   source
@@ -49,6 +53,8 @@ type frameReader struct {
 	hot   bool      // the last fill was larger than the idle buffer
 	limit int       // largest payload now
 
+	stranger bool // nobody has logged in on this stream
+
 	lastFlags wire.Flags // of the frame being read
 	inFrame   bool       // a header has been read and its payload not yet
 }
@@ -63,7 +69,7 @@ type frame struct {
 
 func (f *frameReader) init(src source, a *arena.Arena, limit int, grow func(int) bool) {
 	f.src, f.arena, f.limit, f.grow = src, a, limit, grow
-	f.buf = f.small[:]
+	f.buf, f.stranger = f.small[:], true
 }
 
 // buffered reports whether more bytes are at hand without reading: the writer's hint that more answers may join its write.
@@ -93,7 +99,7 @@ func (f *frameReader) next(out *frame) error {
 	if n > f.limit {
 		return errFrameTooLarge
 	}
-	if n > readBufferBytes-wire.HeaderLen {
+	if n > readBufferBytes-wire.HeaderLen || f.stranger && n > idleBufferBytes-wire.HeaderLen {
 		return f.nextLarge(n, out)
 	}
 	for f.w-f.r < n {
@@ -122,7 +128,7 @@ func (f *frameReader) fill() error {
 		}
 	}
 	if f.w == len(f.buf) || (!f.block.Valid() && f.hot) {
-		if !f.block.Valid() {
+		if !f.block.Valid() && !f.stranger {
 			f.block = f.arena.Acquire(readBufferBytes)
 			b := f.block.Bytes()
 			f.w = copy(b, f.buf[f.r:f.w])
@@ -134,7 +140,7 @@ func (f *frameReader) fill() error {
 	}
 	n, err := f.src.Read(f.buf[f.w:])
 	f.w += n
-	f.hot = n >= idleBufferBytes
+	f.hot = n >= idleBufferBytes && !f.stranger
 	if n > 0 {
 		return nil
 	}
@@ -149,12 +155,16 @@ func (f *frameReader) nextLarge(n int, out *frame) error {
 	if f.grow != nil && !f.grow(n) {
 		return errFrameBudget
 	}
-	own := f.arena.Acquire(fanout.Headroom + min(n, firstGrowBytes))
+	first := firstGrowBytes
+	if f.stranger {
+		first = strangerBytes
+	}
+	own := f.arena.Acquire(min(fanout.Headroom+n, first)) // whole size classes, headroom included
 	have := copy(own.Bytes()[fanout.Headroom:], f.buf[f.r:f.w])
 	f.r += have
 	for have < n {
 		if space := len(own.Bytes()) - fanout.Headroom; have == space {
-			bigger := f.arena.Acquire(fanout.Headroom + min(n, 2*space))
+			bigger := f.arena.Acquire(min(fanout.Headroom+n, 2*(fanout.Headroom+space)))
 			copy(bigger.Bytes()[fanout.Headroom:], own.Bytes()[fanout.Headroom:fanout.Headroom+have])
 			own.Release()
 			own = bigger

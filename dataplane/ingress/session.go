@@ -115,7 +115,7 @@ func (s *session) handle(fr *frame) fate {
 		return s.publishBinary(fr)
 	case fr.flags == 0:
 		return s.handleMessage(fr)
-	case fr.flags == wire.FlagExtension && s.peerFeatures&wire.FeatureMultiKeys != 0:
+	case fr.flags == wire.FlagExtension && s.peerFeatures&wire.FeatureMultiKeys != 0 && s.send != nil:
 		return s.extension(fr.payload)
 	}
 	s.c.srv.n.badFlags.Inc()
@@ -284,6 +284,19 @@ type countedSource session
 //felix:hot
 func (r *countedSource) Read(p []byte) (int, error) {
 	s := (*session)(r)
+	if !s.c.opened.Load() { // Slow path: before the connection's first login
+		if p = s.c.strangerQuota(p, s.done); p == nil {
+			return 0, errNoLogin
+		}
+		n, err := s.read(p)
+		s.c.strangerRead(len(p) - n)
+		return n, err
+	}
+	return s.read(p)
+}
+
+//felix:hot
+func (s *session) read(p []byte) (int, error) {
 	if s.rd.buffered() == 0 && !s.rd.inFrame {
 		s.reading.Store(true)
 		if s.c.draining.Load() { // either this sees the drain, or the drain sees reading and wakes the read

@@ -46,7 +46,8 @@ func TestALPN(t *testing.T) {
 				if info := refusal(t, err); info.Kind != CloseHandshake {
 					t.Fatalf("refused as %+v", info)
 				}
-				if failed, ok := err.(*quic.TransportError); !ok || failed.ErrorCode != alertNoApplicationProtocol {
+				failed, ok := err.(*quic.TransportError)
+				if !ok || failed.ErrorCode != alertNoApplicationProtocol {
 					t.Fatalf("refused with %v", err)
 				}
 				return

@@ -16,15 +16,15 @@ const certificateCheck = 30 * time.Second
 
 // Certificates is the server certificate of a broker and what follows from it for handshakes.
 //
-// The files are read again when they changed. Nothing runs for that: a handshake that comes 30 seconds after the
-// last look takes another one, so a rotation is in force for the first handshake after it plus 30 seconds at most,
-// and Reload makes it so at once. Files that cannot be used (half written, key of another certificate) leave the
-// certificate in force and are reported.
+// The files are read again when they changed. Nothing runs for that: a handshake that comes 30 seconds after
+// the last look takes another one, so a rotation is in force for the first handshake after it plus 30 seconds
+// at most, and Reload makes it so at once. Files that cannot be used (half written, key of another
+// certificate) leave the certificate in force and are reported.
 //
 // Each certificate has one pair of TLS configurations that all its handshakes share, because clients resume
 // sessions: a configuration made per handshake could not read their tickets, and the one of an earlier
-// certificate must not, or a resumed client would never see the new one. So the pair changes when, and only when,
-// the certificate does.
+// certificate must not, or a resumed client would never see the new one. So the pair changes when, and only
+// when, the certificate does.
 type Certificates struct {
 	certFile string
 	keyFile  string
@@ -49,9 +49,9 @@ func LoadCertificates(certFile, keyFile string) (*Certificates, error) {
 	return c, nil
 }
 
-// CAFile returns the path of the PEM file that a client has to trust. For a self-signed certificate that is the
-// certificate itself; for one of a CA it is only right if the client trusts the chain's file, which real clients
-// do not: there it is the CA's own file that they need.
+// CAFile returns the path of the PEM file that a client has to trust. For a self-signed certificate that is
+// the certificate itself; for one of a CA it is only right if the client trusts the chain's file, which real
+// clients do not: there it is the CA's own file that they need.
 func (c *Certificates) CAFile() string { return c.caFile }
 
 // Reload reads the files now. On error the certificate in force stays.
@@ -90,7 +90,8 @@ func (c *Certificates) reloadLocked() error {
 
 // current returns the configurations in force, after a look at the files if one is due.
 func (c *Certificates) current() *configPair {
-	if int64(time.Since(c.start)) >= c.nextCheck.Load() && c.mu.TryLock() { // one handshake looks, the others go on
+	due := int64(time.Since(c.start)) >= c.nextCheck.Load()
+	if due && c.mu.TryLock() { // one handshake looks, the others go on
 		c.lookLocked()
 		c.mu.Unlock()
 	}

@@ -3,7 +3,8 @@ package transport
 // ALPN is the protocol id that clients may offer; see wire protocol section 2.1.
 const ALPN = "felix/1"
 
-// CloseCode is the application code of a connection close, see wire protocol section 2.3 and decisions section 8.
+// CloseCode is the application code of a connection close, see wire protocol section 2.3 and decisions
+// section 8.
 type CloseCode uint64
 
 const (
@@ -15,7 +16,8 @@ const (
 	CloseAbuse CloseCode = 2
 )
 
-// StreamCode is the application code of a stream reset or of a request to stop sending, see decisions section 8.
+// StreamCode is the application code of a stream reset or of a request to stop sending, see decisions section
+// 8.
 type StreamCode uint64
 
 const (

@@ -24,48 +24,51 @@ const (
 	DefaultMaxPerIP            = 512
 )
 
-// ListenConfig says how to open a Listener. The zero value of every field but Addr, Certificates and ResetKey is
-// its default.
+// ListenConfig says how to open a Listener. The zero value of every field but Addr, Certificates and ResetKey
+// is its default.
 type ListenConfig struct {
-	// Addr is the UDP address to bind, host:port. An IPv4 host binds IPv4 only, "::" or no host both families.
+	// Addr is the UDP address to bind, host:port. An IPv4 host binds IPv4 only, "::" or no host both
+	// families.
 	Addr string
 	// Certificates holds the server certificate. Required. Several listeners may share one.
 	Certificates *Certificates
-	// ResetKey is the persisted secret of this node (LoadResetKey) from which the stateless reset key and the key
-	// of address tokens are derived. Required: without it a broker that was killed costs every client its idle
-	// timeout instead of milliseconds.
+	// ResetKey is the persisted secret of this node (LoadResetKey) from which the stateless reset key and the
+	// key of address tokens are derived. Required: without it a broker that was killed costs every client its
+	// idle timeout instead of milliseconds.
 	ResetKey [32]byte
 	// RequireALPN refuses clients that offer no protocol id. The shipped clients offer none by default.
 	RequireALPN bool
 
-	// MaxIdle closes a connection on which nothing arrived for so long; the smaller value of both ends counts.
-	// Default 6 s. The broker sends no keep-alives, the clients do (2 s).
+	// MaxIdle closes a connection on which nothing arrived for so long; the smaller value of both ends
+	// counts. Default 6 s. The broker sends no keep-alives, the clients do (2 s).
 	MaxIdle time.Duration
 	// HandshakeTimeout bounds a handshake; half of it without any packet ends one too. Default 10 s.
 	HandshakeTimeout time.Duration
-	// HandshakesPerSecond is the rate of handshakes up to which clients need not prove their address first; above
-	// it each pays a round trip more (Retry). Default 500.
+	// HandshakesPerSecond is the rate of handshakes up to which clients need not prove their address first;
+	// above it each pays a round trip more (Retry). Default 500.
 	HandshakesPerSecond int
-	// MaxStreams bounds the concurrent streams that a client may open, per direction. Default 1024. A real client
-	// spreads over more connections when it is below 40.
+	// MaxStreams bounds the concurrent streams that a client may open, per direction. Default 1024. A real
+	// client spreads over more connections when it is below 40.
 	MaxStreams int64
 
-	// StreamWindow bounds what a stream may have unread. Default 16 MiB.
+	// StreamWindow bounds what a stream may have unread, once it was fast enough to need that: it starts at a
+	// quarter of PreauthConnWindow. Default 16 MiB.
 	StreamWindow uint64
-	// ConnWindow bounds what all streams of an authenticated connection may have unread together. Default 64 MiB.
-	// Larger helps on long paths and hides overload.
+	// ConnWindow bounds what all streams of an authenticated connection may have unread together. Default 64
+	// MiB. Larger helps on long paths and hides overload.
 	ConnWindow uint64
 	// PreauthConnWindow is the same before authentication. Default and least sensible value 64 KiB.
 	PreauthConnWindow uint64
-	// WindowBudget bounds what the windows of all connections grow to together, beyond PreauthConnWindow each. When
-	// it is used up connections keep the window they have, which slows them on long paths. Nil makes one of 256 MiB
-	// for this listener; several listeners of a process share one.
+	// WindowBudget bounds what the windows of all connections grow to together, beyond PreauthConnWindow
+	// each. When it is used up connections keep the window they have, which slows them on long paths. Nil
+	// makes one of 256 MiB for this listener; several listeners of a process share one.
 	WindowBudget *WindowBudget
 
-	// MaxConnections bounds the connections of this listener, handshakes included; more are refused before the
-	// handshake. Default 8192.
+	// MaxConnections bounds the connections of this listener, handshakes included; more are refused before
+	// the handshake. Default 8192.
 	MaxConnections int
-	// MaxPerIP is the same per client address (an IPv4-mapped one counts as IPv4). Default 512, negative is no bound.
+	// MaxPerIP is the same per client address (an IPv4-mapped one counts as IPv4). Default 512, negative is
+	// no bound.
 	MaxPerIP int
 
 	// SocketBuffer is asked of the kernel for each direction, in bytes. Default 8 MiB.
@@ -102,8 +105,8 @@ func (c ListenConfig) withDefaults() ListenConfig {
 	return c
 }
 
-// Validate reports the first field, or pair of fields, that cannot work. It takes the config with its defaults
-// filled in or not.
+// Validate reports the first field, or pair of fields, that cannot work. It takes the config with its
+// defaults filled in or not.
 func (c ListenConfig) Validate() error {
 	c = c.withDefaults()
 	switch {

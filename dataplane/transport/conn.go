@@ -14,8 +14,8 @@ const maxCloseReason = 512
 
 var lastConnID atomic.Uint64
 
-// Conn is one connection. Its methods may be called by anybody at any time; each stream has its own owner. Whoever
-// accepted or dialed it must Close it, unless the peer did.
+// Conn is one connection. Its methods may be called by anybody at any time; each stream has its own owner.
+// Whoever accepted or dialed it must Close it, unless the peer did.
 type Conn struct {
 	quic  *quic.Conn
 	id    uint64
@@ -57,8 +57,8 @@ func (c *Conn) AcceptUniStream(ctx context.Context) (*ReceiveStream, error) {
 	return &ReceiveStream{uni: s}, nil
 }
 
-// OpenStream opens a bidirectional stream and waits while the peer allows no further one. The peer learns of it by
-// the first byte.
+// OpenStream opens a bidirectional stream and waits while the peer allows no further one. The peer learns of
+// it by the first byte.
 func (c *Conn) OpenStream(ctx context.Context) (*Stream, error) {
 	s, err := c.quic.OpenStreamSync(ctx)
 	if err != nil {
@@ -67,8 +67,8 @@ func (c *Conn) OpenStream(ctx context.Context) (*Stream, error) {
 	return newStream(s), nil
 }
 
-// OpenUniStream opens a unidirectional stream, or returns ErrStreamLimit while the peer allows no further one; it
-// never waits.
+// OpenUniStream opens a unidirectional stream, or returns ErrStreamLimit while the peer allows no further
+// one; it never waits.
 func (c *Conn) OpenUniStream() (*SendStream, error) {
 	s, err := c.quic.OpenUniStream()
 	if err != nil {
@@ -87,17 +87,17 @@ func (c *Conn) OpenUniStreamSync(ctx context.Context) (*SendStream, error) {
 }
 
 // Authenticated lets the receive window of an accepted connection open, out of the window budget. Until it is
-// called the peer may have PreauthConnWindow bytes on the way in. Calling it again, or on a dialed connection, does
-// nothing.
+// called the peer may have PreauthConnWindow bytes on the way in. Calling it again, or on a dialed
+// connection, does nothing.
 func (c *Conn) Authenticated() {
 	if c.grant != nil {
 		c.grant.authenticate()
 	}
 }
 
-// Close ends the connection with a code and a reason, of which the peer sees the first 512 bytes, and returns when
-// its goroutine has ended. What was written and not yet sent may be lost. If the connection has ended already
-// nothing happens.
+// Close ends the connection with a code and a reason, of which the peer sees the first 512 bytes, and returns
+// when its goroutine has ended. What was written and not yet sent may be lost. If the connection has ended
+// already nothing happens.
 func (c *Conn) Close(code CloseCode, reason string) {
 	if len(reason) > maxCloseReason {
 		reason = reason[:maxCloseReason]

@@ -26,12 +26,14 @@ const (
 
 // DialConfig says how to open a Dialer. The zero value of every field is its default.
 type DialConfig struct {
-	// ServerName is the name that the broker's certificate must carry, the same for every broker of a cluster; an
-	// IP address is legal. Default "localhost".
+	// ServerName is the name that the broker's certificate must carry, the same for every broker of a
+	// cluster; an IP address is legal. Default "localhost".
 	ServerName string
-	// CAFile is a PEM file of the certificates to trust: a CA, or a self-signed leaf itself. Empty means RootCAs.
+	// CAFile is a PEM file of the certificates to trust: a CA, or a self-signed leaf itself. Empty means
+	// RootCAs.
 	CAFile string
-	// RootCAs is what to trust if CAFile is empty; nil means the platform's store. There is no way to trust anything.
+	// RootCAs is what to trust if CAFile is empty; nil means the platform's store. There is no way to trust
+	// anything.
 	RootCAs *x509.CertPool
 	// OfferALPN offers felix/1; by default nothing is offered, as by the shipped clients.
 	OfferALPN bool
@@ -39,15 +41,16 @@ type DialConfig struct {
 	// MaxIdle ends a connection on which nothing arrived for so long; the smaller value of both ends counts.
 	// Default 6 s.
 	MaxIdle time.Duration
-	// KeepAlive is how often an idle connection is probed. Default 2 s; a value of half of MaxIdle or more becomes
-	// a third of it.
+	// KeepAlive is how often an idle connection is probed. Default 2 s; a value of half of MaxIdle or more
+	// becomes a third of it.
 	KeepAlive time.Duration
 	// DialTimeout bounds one handshake; half of it without an answer ends one too. Default 10 s.
 	DialTimeout time.Duration
 	// MaxStreams bounds the concurrent streams that a broker may open, per direction. Default 1024. Every
 	// subscription takes one.
 	MaxStreams int64
-	// StreamWindow and ConnWindow bound what may lie unread, per stream and per connection. Default 64 and 256 MiB.
+	// StreamWindow and ConnWindow bound what may lie unread, per stream and per connection. Default 64 and
+	// 256 MiB.
 	StreamWindow uint64
 	ConnWindow   uint64
 

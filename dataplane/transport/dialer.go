@@ -22,9 +22,9 @@ import (
 	"github.com/felix-go/felix/dataplane/transport/udp"
 )
 
-// Dialer opens connections to brokers over one UDP socket, which its connections share; so they also share the
-// goroutine that receives, and a process that moves much data spreads over several dialers. It is safe for
-// concurrent use.
+// Dialer opens connections to brokers over one UDP socket, which its connections share; so they also share
+// the goroutine that receives, and a process that moves much data spreads over several dialers. It is safe
+// for concurrent use.
 type Dialer struct {
 	socket    *udp.Socket
 	transport *quic.Transport
@@ -61,9 +61,9 @@ func NewDialer(cfg DialConfig) (*Dialer, error) {
 	}, nil
 }
 
-// Dial opens a connection to addr, host:port, of which a name is resolved, to IPv4 if it has such an address. It
-// returns when the handshake is complete. The error is one that Closed tells apart, that of ctx, or about the
-// address.
+// Dial opens a connection to addr, host:port, of which a name is resolved, to IPv4 if it has such an address.
+// It returns when the handshake is complete. The error is one that Closed tells apart, that of ctx, or about
+// the address.
 func (d *Dialer) Dial(ctx context.Context, addr string) (*Conn, error) {
 	peer, err := resolve(ctx, addr)
 	if err != nil {
@@ -105,7 +105,8 @@ func (d *Dialer) keep(conn *Conn) bool {
 	return true
 }
 
-// Close ends the connections that are still open with CloseShutdown, and closes the socket. Further calls do nothing.
+// Close ends the connections that are still open with CloseShutdown, and closes the socket. Further calls do
+// nothing.
 func (d *Dialer) Close() error {
 	d.mu.Lock()
 	d.closed = true
@@ -179,8 +180,8 @@ func resolve(ctx context.Context, addr string) (*net.UDPAddr, error) {
 	return net.UDPAddrFromAddrPort(netip.AddrPortFrom(chosen, uint16(port))), nil
 }
 
-// tooLong reports whether a dial failed because the kernel refused the size of a packet. The QUIC library keeps
-// only the text of that error.
+// tooLong reports whether a dial failed because the kernel refused the size of a packet. The QUIC library
+// keeps only the text of that error.
 func tooLong(err error) bool {
 	failed, ok := errors.AsType[*quic.TransportError](err)
 	return ok && !failed.Remote && failed.ErrorCode == quic.InternalError &&

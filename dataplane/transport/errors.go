@@ -63,12 +63,15 @@ type CloseInfo struct {
 	Remote bool      // the peer closed it
 }
 
-// Closed reports whether err, returned by any method of a connection or of its streams or by Dial, means that the
-// connection is over, and how it ended. A stream that ended alone is no such error, see StreamReset.
+// Closed reports whether err, returned by any method of a connection or of its streams or by Dial, means that
+// the connection is over, and how it ended. A stream that ended alone is no such error, see StreamReset.
 func Closed(err error) (info CloseInfo, ok bool) {
 	if app, ok := errors.AsType[*quic.ApplicationError](err); ok {
 		return CloseInfo{
-			Kind: CloseApplication, Code: CloseCode(app.ErrorCode), Reason: app.ErrorMessage, Remote: app.Remote,
+			Kind:   CloseApplication,
+			Code:   CloseCode(app.ErrorCode),
+			Reason: app.ErrorMessage,
+			Remote: app.Remote,
 		}, true
 	}
 	if failed, ok := errors.AsType[*quic.TransportError](err); ok {
@@ -86,8 +89,10 @@ func Closed(err error) (info CloseInfo, ok bool) {
 	if _, ok := errors.AsType[*quic.VersionNegotiationError](err); ok {
 		return CloseInfo{Kind: CloseHandshake, Reason: err.Error()}, true
 	}
-	if errors.Is(err, quic.ErrTransportClosed) || errors.Is(err, ErrDialerClosed) || errors.Is(err, ErrListenerClosed) {
-		return CloseInfo{Kind: CloseTransport, Reason: err.Error()}, true
+	for _, gone := range []error{quic.ErrTransportClosed, ErrDialerClosed, ErrListenerClosed} {
+		if errors.Is(err, gone) {
+			return CloseInfo{Kind: CloseTransport, Reason: err.Error()}, true
+		}
 	}
 	return CloseInfo{}, false
 }
@@ -103,8 +108,8 @@ func closedByTransport(failed *quic.TransportError) CloseInfo {
 	return info
 }
 
-// StreamReset reports whether err means that a stream was reset, or that its reader asked to stop, by either side,
-// and the code that came with it. The connection lives on.
+// StreamReset reports whether err means that a stream was reset, or that its reader asked to stop, by either
+// side, and the code that came with it. The connection lives on.
 func StreamReset(err error) (StreamCode, bool) {
 	reset, ok := errors.AsType[*quic.StreamError](err)
 	if !ok {

@@ -12,15 +12,16 @@ import (
 	"github.com/felix-go/felix/dataplane/stat"
 )
 
-// gate decides which connection attempts may start a handshake, and counts every connection from then to its end.
+// gate decides which connection attempts may start a handshake, and counts every connection from then to its
+// end.
 //
-// An attempt is an unauthenticated datagram with a source address that may be forged, so it must cost little and
-// must not take a place for long:
+// An attempt is an unauthenticated datagram with a source address that may be forged, so it must cost little
+// and must not take a place for long:
 //
-//	verify  asked first, per Initial packet: above the handshake rate, while many handshakes are half open, or when
-//	        its address has many places, the client has to prove the address by a round trip (Retry)
+//	verify  asked first, per Initial packet: above the handshake rate, while many handshakes are half open,
+//	        or when its address has many places, the client has to prove the address by a round trip (Retry)
 //	admit   draining, the bound on connections, the bound per address; then a place is taken
-//	leave   when the connection's context ends, whatever ended it: a refused or failed handshake, a close, silence
+//	leave   when the connection's context ends, whatever ended it: a failed handshake, a close, silence
 //
 // Between admit and leave there is exactly one entry per connection, so that the gauge returns to zero.
 type gate struct {
@@ -69,11 +70,12 @@ type gateCounters struct {
 }
 
 func newGateCounters(set *stat.Set) gateCounters {
-	const refused, help = "felix_quic_connections_refused_total", "Connection attempts refused before the handshake."
+	const refused = "felix_quic_connections_refused_total"
+	const help = "Connection attempts refused before the handshake."
 	return gateCounters{
 		active:   set.Gauge("felix_quic_connections", "Connections that are open or in their handshake."),
 		halfOpen: set.Gauge("felix_quic_handshakes", "Connections that are in their handshake."),
-		accepted: set.Counter("felix_quic_connections_accepted_total", "Connections whose handshake completed."),
+		accepted: set.Counter("felix_quic_connections_accepted_total", "Connections accepted after their handshake."),
 		failed:   set.Counter("felix_quic_handshakes_failed_total", "Handshakes that did not complete."),
 		retried: set.Counter("felix_quic_address_checks_total",
 			"Connection attempts that had to prove their address first."),
@@ -104,9 +106,9 @@ func newGate(cfg ListenConfig) *gate {
 	return g
 }
 
-// verify reports whether the client at addr must prove its address first. Unproven ones get at most a quarter of
-// all places, since that many half-open handshakes switch the check on, and half of those of an address, so that
-// forged packets cannot lock out whom they name.
+// verify reports whether the client at addr must prove its address first. Unproven ones get at most a quarter
+// of all places, since that many half-open handshakes switch the check on, and half of those of an address,
+// so that forged packets cannot lock out whom they name.
 func (g *gate) verify(addr net.Addr) bool {
 	ip := ipOf(addr)
 	g.mu.Lock()

@@ -18,9 +18,9 @@ const shutdownReason = "broker shutting down"
 
 // Listener accepts connections on one UDP socket.
 //
-// Its end has two steps, because closing the QUIC listener drops new attempts silently and lets their dials hang:
-// Refuse answers every new attempt with a refusal while the connections that there are live on; Close then ends
-// those with a code, and the socket last.
+// Its end has two steps, because closing the QUIC listener drops new attempts silently and lets their dials
+// hang: Refuse answers every new attempt with a refusal while the connections that there are live on; Close
+// then ends those with a code, and the socket last.
 type Listener struct {
 	socket    *udp.Socket
 	transport *quic.Transport
@@ -65,7 +65,8 @@ func Listen(cfg ListenConfig) (*Listener, error) {
 	return l, nil
 }
 
-// serverConfig returns the configuration of the QUIC library for cfg. 0-RTT stays off: early data may be replayed.
+// serverConfig returns the configuration of the QUIC library for cfg. 0-RTT stays off: early data may be
+// replayed.
 func serverConfig(cfg ListenConfig) *quic.Config {
 	p := newProfiles(&quic.Config{
 		HandshakeIdleTimeout: cfg.HandshakeTimeout / 2, // the library allows twice this in all
@@ -84,7 +85,9 @@ func serverConfig(cfg ListenConfig) *quic.Config {
 		MaxIncomingUniStreams: cfg.MaxStreams,
 	})
 	chosen := p.elsewhere.Clone()
-	chosen.GetConfigForClient = func(info *quic.ClientInfo) (*quic.Config, error) { return p.of(info.RemoteAddr), nil }
+	chosen.GetConfigForClient = func(info *quic.ClientInfo) (*quic.Config, error) {
+		return p.of(info.RemoteAddr), nil
+	}
 	return chosen
 }
 
@@ -93,13 +96,14 @@ func reportSocket(logger *slog.Logger, socket *udp.Socket, wanted int) {
 	logger.Info("udp socket open", "addr", socket.LocalAddr().String(), "gro", socket.GRO(),
 		"receive_buffer", receive, "send_buffer", send)
 	if receive < wanted || send < wanted {
-		logger.Warn("udp socket buffers are smaller than asked, bursts may be lost: raise net.core.rmem_max and wmem_max",
-			"wanted", wanted, "receive_buffer", receive, "send_buffer", send)
+		logger.Warn("udp socket buffers are smaller than asked, bursts may be lost",
+			"raise", "net.core.rmem_max, net.core.wmem_max", "wanted", wanted, "receive_buffer", receive, "send_buffer", send)
 	}
 }
 
-// Accept returns the next connection whose handshake completed. Failed handshakes do not show here. The error is
-// ErrListenerClosed, that of ctx, or the failure of the socket, after which the listener is of no more use.
+// Accept returns the next connection whose handshake completed. Failed handshakes do not show here. The error
+// is ErrListenerClosed, that of ctx, or the failure of the socket, after which the listener is of no more
+// use.
 func (l *Listener) Accept(ctx context.Context) (*Conn, error) {
 	c, err := l.quic.Accept(ctx)
 	if err != nil {
@@ -124,8 +128,8 @@ func (l *Listener) Refuse() { l.gate.drain() }
 // Addr returns the bound address.
 func (l *Listener) Addr() *net.UDPAddr { return l.socket.LocalAddr().(*net.UDPAddr) }
 
-// Close refuses new connections, ends those that are still open with CloseShutdown, waits for the last of them and
-// closes the socket. Further calls wait for the first.
+// Close refuses new connections, ends those that are still open with CloseShutdown, waits for the last of
+// them and closes the socket. Further calls wait for the first.
 func (l *Listener) Close() error {
 	l.closeOnce.Do(func() {
 		defer close(l.closed)

@@ -90,7 +90,8 @@ func TestListenerClose(t *testing.T) {
 	if info := closedWith(t, accepted); info != want {
 		t.Fatalf("a client saw %+v", info)
 	}
-	// The one that nobody accepted is ended too; the broker's side of its handshake may not have been complete.
+	// The one that nobody accepted is ended too; the broker's side of its handshake may not have been
+	// complete.
 	if info := closedWith(t, waiting); info != want && info.Kind != CloseRefused {
 		t.Fatalf("the waiting client saw %+v", info)
 	}
@@ -144,7 +145,8 @@ func TestRefusals(t *testing.T) {
 			if c.before != nil {
 				return
 			}
-			// The place is free again. A second packet of the refused handshake may take it until it times out.
+			// The place is free again. A second packet of the refused handshake may take it until it times
+			// out.
 			first.Close(CloseShutdown, "")
 			eventually(t, "a further connection", func() bool {
 				_, err := d.Dial(within(t), l.Addr().String())
@@ -275,8 +277,8 @@ func TestHalfOpenHandshakes(t *testing.T) {
 	}
 }
 
-// TestAddressChecks: more of them do not take all places, since from some number on clients have to prove their
-// address, which costs a good client a round trip and no more.
+// TestAddressChecks: more of them do not take all places, since from some number on clients have to prove
+// their address, which costs a good client a round trip and no more.
 func TestAddressChecks(t *testing.T) {
 	n := newNode(t)
 	l := n.listen(t, func(c *ListenConfig) { c.MaxConnections, c.MaxPerIP = 100, -1 })
@@ -292,7 +294,8 @@ func TestAddressChecks(t *testing.T) {
 	roundTrip(t, client, server)
 }
 
-// TestAddressChecksPerIP: an address that has half of its places pays the round trip, and gets the other half.
+// TestAddressChecksPerIP: an address that has half of its places pays the round trip, and gets the other
+// half.
 func TestAddressChecksPerIP(t *testing.T) {
 	n := newNode(t)
 	l := n.listen(t, func(c *ListenConfig) { c.MaxPerIP = 10 })
@@ -300,7 +303,8 @@ func TestAddressChecksPerIP(t *testing.T) {
 		if checks := n.count("felix_quic_address_checks_total"); i <= 6 && checks != 0 {
 			t.Fatalf("%d addresses were checked before connection %d", checks, i)
 		}
-		connect(t, n.dialer(t, nil), l) // a dialer of its own: the token of an earlier connection is proof enough
+		// A dialer of its own: the token of an earlier connection is proof enough.
+		connect(t, n.dialer(t, nil), l)
 	}
 	if n.count("felix_quic_address_checks_total") == 0 {
 		t.Fatal("no address was checked")

@@ -21,7 +21,8 @@ var (
 	} = (*udp.Socket)(nil)
 )
 
-// TestFastPath: the library reads through ReadBatch, many datagrams per call under load, and sends segmented runs.
+// TestFastPath: the library reads through ReadBatch, many datagrams per call under load, and sends segmented
+// runs.
 func TestFastPath(t *testing.T) {
 	n := newNode(t)
 	l := n.listen(t, nil)
@@ -44,7 +45,8 @@ func TestFastPath(t *testing.T) {
 	t.Logf("%.1f datagrams per call, %d bytes in a packet", float64(datagrams)/float64(calls), packetSize)
 }
 
-// pathConn is a socket with a path of its own: it refuses what is too long, and edits datagrams on their way out.
+// pathConn is a socket with a path of its own: it refuses what is too long, and edits datagrams on their way
+// out.
 type pathConn struct {
 	*udp.Socket
 	tooLong int // refuse datagrams longer than this
@@ -93,8 +95,8 @@ func TestShortPath(t *testing.T) {
 	roundTrip(t, client, server)
 }
 
-// TestLongFirstFlight: a client whose first datagram is larger than the slots of the QUIC library, as the real one's
-// on loopback, is not dropped.
+// TestLongFirstFlight: a client whose first datagram is larger than the slots of the QUIC library, as the
+// real one's on loopback, is not dropped.
 func TestLongFirstFlight(t *testing.T) {
 	const firstFlight = 1557
 	for _, gro := range []bool{true, false} {

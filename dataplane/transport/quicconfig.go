@@ -12,7 +12,8 @@ const packetSize = 1452
 // profiles is the configuration of the QUIC library for the two kinds of path.
 //
 //	loopback   full packets from the start and no search for the path's size, which keeps figures stable
-//	elsewhere  the library's default: 1280 bytes, 1200 if the kernel says that is too long, then a search up to 1452
+//	elsewhere  the library's default: 1280 bytes, 1200 if the kernel says that is too long, then a search
+//	           up to 1452
 type profiles struct {
 	loopback  *quic.Config
 	elsewhere *quic.Config

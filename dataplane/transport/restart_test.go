@@ -36,8 +36,8 @@ func sendUntilClosed(t *testing.T, client *Conn) CloseInfo {
 	return closedWith(t, client)
 }
 
-// TestRestart: with the same reset key a client that sends learns at once that its connection is gone, and its
-// dialer reaches the restarted broker.
+// TestRestart: with the same reset key a client that sends learns at once that its connection is gone, and
+// its dialer reaches the restarted broker.
 func TestRestart(t *testing.T) {
 	n := newNode(t)
 	l, d := n.listen(t, nil), n.dialer(t, nil)

@@ -26,12 +26,14 @@ const (
 	selfSignedRenew    = 30 * 24 * time.Hour // made anew when less than this is left
 )
 
-// SelfSigned returns the certificate that a broker without a configured one uses: made at the first start, kept
-// in stateDir, so that clients that trust its file (CAFile) go on doing so after a restart. It is for localhost,
-// 127.0.0.1 and ::1, no CA (the real clients refuse a CA as a server's leaf), valid for ten years from the day
-// before, and made anew when it is about to expire or its key file is gone. A file that cannot be parsed is an error.
+// SelfSigned returns the certificate that a broker without a configured one uses: made at the first start,
+// kept in stateDir, so that clients that trust its file (CAFile) go on doing so after a restart. It is for
+// localhost, 127.0.0.1 and ::1, no CA (the real clients refuse a CA as a server's leaf), valid for ten years
+// from the day before, and made anew when it is about to expire or its key file is gone. A file that cannot
+// be parsed is an error.
 func SelfSigned(stateDir string) (*Certificates, error) {
-	certFile, keyFile := filepath.Join(stateDir, selfSignedCertFile), filepath.Join(stateDir, selfSignedKeyFile)
+	certFile := filepath.Join(stateDir, selfSignedCertFile)
+	keyFile := filepath.Join(stateDir, selfSignedKeyFile)
 	now := time.Now()
 	usable, err := selfSignedUsable(certFile, keyFile, now)
 	if err != nil {
@@ -45,8 +47,8 @@ func SelfSigned(stateDir string) (*Certificates, error) {
 	return LoadCertificates(certFile, keyFile)
 }
 
-// selfSignedUsable reports whether the files hold a certificate with enough time left. They are written key first,
-// so a certificate whose key does not fit comes from a crash between the two and is replaced too.
+// selfSignedUsable reports whether the files hold a certificate with enough time left. They are written key
+// first, so a certificate whose key does not fit comes from a crash between the two and is replaced too.
 func selfSignedUsable(certFile, keyFile string, now time.Time) (bool, error) {
 	certPEM, err := os.ReadFile(certFile)
 	if err == nil {
@@ -60,11 +62,11 @@ func selfSignedUsable(certFile, keyFile string, now time.Time) (bool, error) {
 	}
 	block, _ := pem.Decode(certPEM)
 	if block == nil {
-		return false, fmt.Errorf("transport: %q holds no PEM certificate; delete it to have a new one made", certFile)
+		return false, fmt.Errorf("transport: %q holds no certificate; delete it to have one made", certFile)
 	}
 	leaf, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		return false, fmt.Errorf("transport: cannot parse %q, delete it to have a new one made: %w", certFile, err)
+		return false, fmt.Errorf("transport: cannot parse %q, delete it to have one made: %w", certFile, err)
 	}
 	return now.Before(leaf.NotAfter.Add(-selfSignedRenew)) && keyFits(leaf, keyFile), nil
 }
@@ -115,7 +117,8 @@ func writeSelfSigned(certFile, keyFile string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := writeStateFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})); err != nil {
+	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
+	if err := writeStateFile(keyFile, keyPEM); err != nil {
 		return err
 	}
 	return writeStateFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))

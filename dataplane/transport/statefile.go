@@ -16,9 +16,9 @@ import (
 // resetKeyFile is the name of the secret in the state directory.
 const resetKeyFile = "quic-reset.key"
 
-// LoadResetKey returns the secret of this node from stateDir; the first call creates it, and the directory. The
-// file is readable by its owner only. A file of another size is an error and is left alone: replacing it silently
-// would cost every client that a later kill hits its idle timeout.
+// LoadResetKey returns the secret of this node from stateDir; the first call creates it, and the directory.
+// The file is readable by its owner only. A file of another size is an error and is left alone: replacing it
+// silently would cost every client that a later kill hits its idle timeout.
 func LoadResetKey(stateDir string) ([32]byte, error) {
 	path := filepath.Join(stateDir, resetKeyFile)
 	secret, err := os.ReadFile(path)
@@ -31,7 +31,7 @@ func LoadResetKey(stateDir string) ([32]byte, error) {
 		return [32]byte{}, fmt.Errorf("transport: cannot load the reset key: %w", err)
 	}
 	if len(secret) != 32 {
-		return [32]byte{}, fmt.Errorf("transport: reset key %q has %d bytes, not 32; delete it to have a new one made",
+		return [32]byte{}, fmt.Errorf("transport: reset key %q has %d bytes, not 32; delete it to have one made",
 			path, len(secret))
 	}
 	return [32]byte(secret), nil
@@ -52,8 +52,8 @@ func deriveKeys(secret [32]byte) (reset quic.StatelessResetKey, token quic.Token
 	return reset, token, nil
 }
 
-// writeStateFile creates path with data so that after a crash there is all of it or nothing: temporary file, sync,
-// rename, sync of the directory. Owner-only, also the directory if it has to be made.
+// writeStateFile creates path with data so that after a crash there is all of it or nothing: temporary file,
+// sync, rename, sync of the directory. Owner-only, also the directory if it has to be made.
 func writeStateFile(path string, data []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -14,9 +14,9 @@ type SendStream struct {
 	bidi *quic.Stream
 }
 
-// Write sends p and returns once all of it is in packets or, up to a packet's worth, copied: p may be used again.
-// A peer that does not read blocks it. What is ready should go in one Write, since frames share packets that way.
-// The error is one that StreamReset or Closed tells apart, or os.ErrDeadlineExceeded.
+// Write sends p and returns once all of it is in packets or, up to a packet's worth, copied: p may be used
+// again. A peer that does not read blocks it. What is ready should go in one Write, since frames share
+// packets that way. The error is one that StreamReset or Closed tells apart, or os.ErrDeadlineExceeded.
 func (s *SendStream) Write(p []byte) (int, error) {
 	if s.uni != nil {
 		return s.uni.Write(p)
@@ -24,7 +24,8 @@ func (s *SendStream) Write(p []byte) (int, error) {
 	return s.bidi.Write(p)
 }
 
-// Close ends the stream in order (FIN). On an event stream of the protocol that is the real end of a subscription.
+// Close ends the stream in order (FIN). On an event stream of the protocol that is the real end of a
+// subscription.
 func (s *SendStream) Close() error {
 	if s.uni != nil {
 		return s.uni.Close()
@@ -57,15 +58,15 @@ func (s *SendStream) SetWriteDeadline(t time.Time) error {
 	return s.bidi.SetWriteDeadline(t)
 }
 
-// ReceiveStream is the receiving half of a stream. It has one owner: Read and Peek do not overlap. StopReading and
-// SetReadDeadline may be called by anybody and wake a blocked Read.
+// ReceiveStream is the receiving half of a stream. It has one owner: Read and Peek do not overlap.
+// StopReading and SetReadDeadline may be called by anybody and wake a blocked Read.
 type ReceiveStream struct {
 	uni  *quic.ReceiveStream // one of the two is set
 	bidi *quic.Stream
 }
 
-// Read reads what is there, at least one byte. At the orderly end it returns io.EOF, possibly with the last bytes.
-// Otherwise the error is one that StreamReset or Closed tells apart, or os.ErrDeadlineExceeded.
+// Read reads what is there, at least one byte. At the orderly end it returns io.EOF, possibly with the last
+// bytes. Otherwise the error is one that StreamReset or Closed tells apart, or os.ErrDeadlineExceeded.
 func (s *ReceiveStream) Read(p []byte) (int, error) {
 	if s.uni != nil {
 		return s.uni.Read(p)
@@ -73,8 +74,9 @@ func (s *ReceiveStream) Read(p []byte) (int, error) {
 	return s.bidi.Read(p)
 }
 
-// Peek fills all of p and leaves the bytes to be read. At the orderly end before len(p) bytes it returns those
-// that there are and io.EOF. It frees no flow-control window: p must be smaller than the windows.
+// Peek fills all of p and leaves the bytes to be read. At the orderly end before len(p) bytes it returns
+// those that there are and io.EOF. It frees no flow-control window: p must stay below the first stream window,
+// 16 KiB.
 func (s *ReceiveStream) Peek(p []byte) (int, error) {
 	if s.uni != nil {
 		return s.uni.Peek(p)

@@ -6,8 +6,8 @@ import (
 )
 
 // configPair is the two TLS configurations of one certificate. Which one a handshake gets decides about the
-// protocol id (wire protocol section 2.1), since crypto/tls under QUIC refuses a client without one if the server
-// lists any, and a client with one if it lists none:
+// protocol id (wire protocol section 2.1), since crypto/tls under QUIC refuses a client without one if the
+// server lists any, and a client with one if it lists none:
 //
 //	client offers        configuration
 //	nothing              bare: no id is negotiated; with RequireALPN named, which refuses it
@@ -20,8 +20,8 @@ type configPair struct {
 
 func newConfigPair(certificate tls.Certificate) *configPair {
 	bare := &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{certificate}}
-	// Ticket keys of its own: without them crypto/tls takes those of the outer configuration, which outlives the
-	// certificate, and clients would go on resuming sessions of the old one.
+	// Ticket keys of its own: without them crypto/tls takes those of the outer configuration, which outlives
+	// the certificate, and clients would go on resuming sessions of the old one.
 	var ticketKey [32]byte
 	rand.Read(ticketKey[:])
 	bare.SetSessionTicketKeys([][32]byte{ticketKey})

@@ -7,9 +7,9 @@ import (
 	"github.com/felix-go/felix/dataplane/stat"
 )
 
-// WindowBudget is the process-wide bound on how far flow-control windows of authenticated connections may open
-// (decisions section 7.8): what peers may send before anybody reads it is memory of ours. Grants are taken as
-// connections need them and given back when they end. It is safe for concurrent use.
+// WindowBudget is the process-wide bound on how far flow-control windows of authenticated connections may
+// open (decisions section 7.8): what peers may send before anybody reads it is memory of ours. Grants are
+// taken as connections need them and given back when they end. It is safe for concurrent use.
 type WindowBudget struct {
 	maxBytes int64
 	used     atomic.Int64
@@ -36,8 +36,9 @@ func (b *WindowBudget) tryAcquire(n int64) bool {
 
 func (b *WindowBudget) release(n int64) { b.used.Add(-n) }
 
-// streamShare is how many streams at least have to stand unread before they have used up the first window of their
-// connection and with it stopped the others. It is the ratio of the reference broker's windows, 16 to 64 MiB.
+// streamShare is how many streams at least have to stand unread before they have used up the first window of
+// their connection and with it stopped the others. It is the ratio of the reference broker's windows, 16 to
+// 64 MiB.
 const streamShare = 4
 
 // windowCounters count how windows grew.
@@ -55,18 +56,19 @@ func newWindowCounters(set *stat.Set) windowCounters {
 	}
 }
 
-// grant is the share of one connection in the budget. Its window starts at PreauthConnWindow and the QUIC library
-// asks allow for every increase, usually a doubling:
+// grant is the share of one connection in the budget. Its window starts at PreauthConnWindow and the QUIC
+// library asks allow for every increase, usually a doubling:
 //
 //	before authentication:  no
-//	after:                  yes, if the budget has it; else the window stays and the library asks again later
+//	after:                  yes, if the budget has it; else the window stays, and the library asks again
 //	after the end:          no, and everything was given back
 //
-// What a peer spreads over its streams counts against the window of the connection, so before authentication this
-// one alone bounds it. Each stream window starts at a quarter of it and grows with the stream's speed, whereupon the
-// library asks for one and a half times as much for the connection. So a stream that nobody reads, because the work
-// it carries has to wait, holds its own window and leaves the other streams of the connection some. With stream
-// windows that are open from the start it took all there was, and every other stream of its connection stood still.
+// What a peer spreads over its streams counts against the window of the connection, so before authentication
+// this one alone bounds it. Each stream window starts at a quarter of it and grows with the stream's speed,
+// whereupon the library asks for one and a half times as much for the connection. So a stream that nobody
+// reads, because the work it carries has to wait, holds its own window and leaves the other streams of the
+// connection some. With stream windows that are open from the start it took all there was, and every other
+// stream of its connection stood still.
 type grant struct {
 	budget *WindowBudget
 	count  windowCounters

@@ -57,9 +57,11 @@ func AppendCacheDelete(dst []byte, k *CacheKey) []byte {
 	return closeMessage(dst, start)
 }
 
-// AppendCachePutIf appends a `cache_put_if` frame. Only to brokers that advertised FeatureCacheConditional, as for
-// AppendCacheDeleteIf.
-func AppendCachePutIf(dst []byte, k *CacheKey, value []byte, ttlMillis uint64, hasTTL bool, c Condition) []byte {
+// AppendCachePutIf appends a `cache_put_if` frame. Only to brokers that advertised FeatureCacheConditional,
+// as for AppendCacheDeleteIf.
+func AppendCachePutIf(
+	dst []byte, k *CacheKey, value []byte, ttlMillis uint64, hasTTL bool, c Condition,
+) []byte {
 	dst, start := openMessage(dst, MsgCachePutIf)
 	dst = putCacheKey(dst, k)
 	dst = putBase64(dst, "value", value)
@@ -89,8 +91,8 @@ func AppendCacheDeleteIf(dst []byte, k *CacheKey, version uint64) []byte {
 type CacheValue struct {
 	// Tenant, Namespace, Cache and Key repeat the request: real clients require them without comparing.
 	Tenant, Namespace, Cache, Key []byte
-	// HasValue means that there is, or on a delete was, an entry; a value of no bytes is one. Without it the answer is
-	// null.
+	// HasValue means that there is, or on a delete was, an entry; a value of no bytes is one. Without it the
+	// answer is null.
 	HasValue bool
 	Value    []byte
 	// HasRequestID echoes RequestID.
@@ -131,9 +133,11 @@ func AppendCacheOK(dst []byte, id RequestID) []byte {
 	return closeMessage(dst, start)
 }
 
-// AppendCacheConditionResult appends a `cache_condition_result` frame: whether the conditional write happened, and the
-// entry's version now, if it has one.
-func AppendCacheConditionResult(dst []byte, id RequestID, applied bool, version uint64, hasVersion bool) []byte {
+// AppendCacheConditionResult appends a `cache_condition_result` frame: whether the conditional write
+// happened, and the entry's version now, if it has one.
+func AppendCacheConditionResult(
+	dst []byte, id RequestID, applied bool, version uint64, hasVersion bool,
+) []byte {
 	dst, start := openMessage(dst, MsgCacheConditionResult)
 	dst = putBool(dst, "applied", applied)
 	if hasVersion {

@@ -41,8 +41,8 @@ type PublishRefused struct {
 	Message string
 }
 
-// AppendPublishOK appends a `publish_ok` frame. The offset is sent only if the client offered FlagAckOffset and the
-// answer followed the write; that is the caller's to know.
+// AppendPublishOK appends a `publish_ok` frame. The offset is sent only if the client offered FlagAckOffset
+// and the answer followed the write; that is the caller's to know.
 //
 //felix:hot
 func AppendPublishOK(dst []byte, id RequestID, offset Offset, hasOffset bool) []byte {
@@ -98,8 +98,8 @@ func putReasonAt(dst []byte, open string, at uint64) []byte {
 	return append(dst, '}', '}')
 }
 
-// AppendPublishWidth appends a `publish_width` frame: the width by which the keyed publishes that follow on this stream
-// were routed. It has no answer. Only to brokers that advertised FeaturePublishWidth.
+// AppendPublishWidth appends a `publish_width` frame: the width by which the keyed publishes that follow on
+// this stream were routed. It has no answer. Only to brokers that advertised FeaturePublishWidth.
 func AppendPublishWidth(dst []byte, tenant, namespace, stream string, shards uint32, jump bool) []byte {
 	dst, start := openMessage(dst, MsgPublishWidth)
 	dst = putScope(dst, tenant, namespace, "stream", stream)

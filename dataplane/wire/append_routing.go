@@ -75,7 +75,8 @@ type ShardOwner struct {
 	Unavailable string
 }
 
-// AppendShardOwnersView appends a `shard_owners_view` frame. REQUIRES owners in shard order; none is a legal answer.
+// AppendShardOwnersView appends a `shard_owners_view` frame. REQUIRES owners in shard order; none is a legal
+// answer.
 func AppendShardOwnersView(dst []byte, id RequestID, owners []ShardOwner) []byte {
 	dst, start := openMessage(dst, MsgShardOwnersView)
 	dst = append(putName(dst, "owners"), '[')
@@ -114,7 +115,8 @@ type BrokerAddr struct {
 	Addr string
 }
 
-// AppendTopology appends a `topology` frame: which brokers are there? Only to brokers that advertised FeatureTopology.
+// AppendTopology appends a `topology` frame: which brokers are there? Only to brokers that advertised
+// FeatureTopology.
 func AppendTopology(dst []byte) []byte {
 	dst, start := openMessage(dst, MsgTopology)
 	return closeMessage(dst, start)

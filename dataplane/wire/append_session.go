@@ -6,8 +6,8 @@ import "strconv"
 type Auth struct {
 	// Tenant must match the token's tenant; Token is opaque here.
 	Tenant, Token string
-	// Announce leaves flags and features out: the frame only satisfies the connection's authentication timer and is
-	// answered by a plain `ok`.
+	// Announce leaves flags and features out: the frame only satisfies the connection's authentication timer
+	// and is answered by a plain `ok`.
 	Announce bool
 	// Flags and Features are what this client understands.
 	Flags    Flags
@@ -40,8 +40,8 @@ type AuthOK struct {
 	PeerExtended bool
 	// ListenerPorts are all client-facing ports; fewer than two are not sent.
 	ListenerPorts []uint16
-	// PublishWindow is the number of publishes that may be unanswered; 0 is not sent. REQUIRES 0 unless the client
-	// offered FeaturePublishPipeline.
+	// PublishWindow is the number of publishes that may be unanswered; 0 is not sent. REQUIRES 0 unless the
+	// client offered FeaturePublishPipeline.
 	PublishWindow uint32
 }
 
@@ -75,8 +75,8 @@ func AppendAuthOK(dst []byte, a *AuthOK) []byte {
 	return closeMessage(dst, start)
 }
 
-// AppendOK appends an `ok` frame: the answer to an `auth` without client_flags and to a `cache_put` without request
-// id.
+// AppendOK appends an `ok` frame: the answer to an `auth` without client_flags and to a `cache_put` without
+// request id.
 //
 //felix:hot
 func AppendOK(dst []byte) []byte {
@@ -84,8 +84,9 @@ func AppendOK(dst []byte) []byte {
 	return closeMessage(dst, start)
 }
 
-// AppendError appends an `error` frame. coded says whether the client offered FeatureErrorCodes; without it only the
-// message is sent. It must never answer an acked publish: real clients then replace their connection.
+// AppendError appends an `error` frame. coded says whether the client offered FeatureErrorCodes; without it
+// only the message is sent. It must never answer an acked publish: real clients then replace their
+// connection.
 //
 //felix:hot
 func AppendError(dst []byte, r *Refusal, coded bool) []byte {
@@ -93,7 +94,8 @@ func AppendError(dst []byte, r *Refusal, coded bool) []byte {
 	return closeMessage(putRefusal(dst, r, coded), start)
 }
 
-// putRefusal adds the members of a refusal. The detail is left out when there is nothing in it, and so is each half.
+// putRefusal adds the members of a refusal. The detail is left out when there is nothing in it, and so is
+// each half.
 func putRefusal(dst []byte, r *Refusal, coded bool) []byte {
 	dst = putText(dst, "message", r.Message)
 	if !coded {
@@ -119,8 +121,9 @@ func putRefusal(dst []byte, r *Refusal, coded bool) []byte {
 	return append(dst, '}')
 }
 
-// AppendUnsupported appends an `unsupported` frame: the answer to an unknown type, or to an `extension`, whose name is
-// then given (nil otherwise). Only for clients that offered FeatureUnsupported (wire protocol section 8.2).
+// AppendUnsupported appends an `unsupported` frame: the answer to an unknown type, or to an `extension`,
+// whose name is then given (nil otherwise). Only for clients that offered FeatureUnsupported (wire protocol
+// section 8.2).
 func AppendUnsupported(dst, requestType, extension []byte, id RequestID, hasID bool) []byte {
 	dst, start := openMessage(dst, MsgUnsupported)
 	dst = putText(dst, "request_type", requestType)

@@ -10,8 +10,8 @@ type Subscribe struct {
 	Start StartPosition
 	// Shard is the shard; 0 is left out.
 	Shard ShardID
-	// QueueCapacity is the wanted bound of the broker's queue in batches; 0 leaves it to the broker. Only to brokers
-	// that advertised FeatureSubscribeQueue.
+	// QueueCapacity is the wanted bound of the broker's queue in batches; 0 leaves it to the broker. Only to
+	// brokers that advertised FeatureSubscribeQueue.
 	QueueCapacity uint32
 }
 
@@ -37,8 +37,8 @@ func AppendSubscribe(dst []byte, s *Subscribe) []byte {
 	return closeMessage(dst, start)
 }
 
-// AppendSubscribed appends a `subscribed` frame. queueCapacity is the granted bound in batches; 0 leaves it out, as for
-// a client that did not ask.
+// AppendSubscribed appends a `subscribed` frame. queueCapacity is the granted bound in batches; 0 leaves it
+// out, as for a client that did not ask.
 func AppendSubscribed(dst []byte, id SubscriptionID, queueCapacity uint32) []byte {
 	dst, start := openMessage(dst, MsgSubscribed)
 	dst = putUint(dst, "subscription_id", uint64(id))
@@ -76,8 +76,8 @@ func AppendEventStreamHello(dst []byte, id SubscriptionID) []byte {
 	return closeMessage(dst, start)
 }
 
-// AppendStreamDeleted appends a `stream_deleted` frame, the last of an event stream whose stream is gone. Only to
-// clients that offered FeatureStreamDeleted.
+// AppendStreamDeleted appends a `stream_deleted` frame, the last of an event stream whose stream is gone.
+// Only to clients that offered FeatureStreamDeleted.
 func AppendStreamDeleted(dst []byte, id SubscriptionID) []byte {
 	dst, start := openMessage(dst, MsgStreamDeleted)
 	dst = putUint(dst, "subscription_id", uint64(id))
@@ -88,7 +88,8 @@ func AppendStreamDeleted(dst []byte, id SubscriptionID) []byte {
 type ShardMoved struct {
 	// Subscription is the subscription that ends.
 	Subscription SubscriptionID
-	// HasResume means that ResumeFrom is the first offset not offered to this reader; an in-memory stream has none.
+	// HasResume means that ResumeFrom is the first offset not offered to this reader; an in-memory stream has
+	// none.
 	HasResume  bool
 	ResumeFrom Offset
 	// NodeID and Addr name the new owner; empty ones are left out.

@@ -6,12 +6,14 @@ import (
 	"slices"
 )
 
-// strictBase64 refuses non-zero bits behind the last byte; DecodeBase64 adds the line breaks that it would skip.
+// strictBase64 refuses non-zero bits behind the last byte; DecodeBase64 adds the line breaks that it would
+// skip.
 var strictBase64 = base64.StdEncoding.Strict()
 
-// DecodeBase64 appends the bytes that src spells in standard base64 with padding (RFC 4648 section 4) and returns the
-// longer slice. It is strict: no line breaks, no missing padding, no stray bits; anything else is ErrBadBase64 with
-// dst unchanged. It allocates only when dst has less room than the decoded bytes need. src must not overlap dst.
+// DecodeBase64 appends the bytes that src spells in standard base64 with padding (RFC 4648 section 4) and
+// returns the longer slice. It is strict: no line breaks, no missing padding, no stray bits; anything else is
+// ErrBadBase64 with dst unchanged. It allocates only when dst has less room than the decoded bytes need. src
+// must not overlap dst.
 //
 //felix:hot
 func DecodeBase64(dst, src []byte) ([]byte, error) {
@@ -24,8 +26,8 @@ func DecodeBase64(dst, src []byte) ([]byte, error) {
 	size := base64Len(src)
 	dst = slices.Grow(dst, size)
 	out := dst[len(dst) : len(dst)+size]
-	// The last four characters go through a buffer of their own: with padding the decoder may want room for three
-	// bytes where only one or two are due.
+	// The last four characters go through a buffer of their own: with padding the decoder may want room for
+	// three bytes where only one or two are due.
 	head := len(src) - 4
 	n, err := strictBase64.Decode(out, src[:head])
 	if err != nil || n != head/4*3 {

@@ -9,7 +9,8 @@ import (
 )
 
 var badBase64 = []string{
-	"a", "aa", "aaa", "aaaaa", "=", "==", "====", "a===", "=aaa", "aa=a", "YQ", "YQ=", "YQ===", "YQ==YQ==", "YWI=YQ==",
+	"a", "aa", "aaa", "aaaaa", "=", "==", "====", "a===", "=aaa", "aa=a", "YQ", "YQ=", "YQ===", "YQ==YQ==",
+	"YWI=YQ==",
 	"YR==", "YWJ=", // Bits behind the last byte.
 	"YW Jj", "YWJ\n", "YWJj\r\n\r\n", "Y\nQ==", "\n\n\n\n", "YQ==\n\n\n\n", // White space.
 	"YW-_", "YWJ*", "\x00\x00\x00\x00", "YWJ\xff", "éé",
@@ -27,8 +28,9 @@ func TestDecodeBase64Bad(t *testing.T) {
 
 func TestDecodeBase64Vectors(t *testing.T) {
 	for s, want := range map[string]string{
-		"": "", "Zg==": "f", "Zm8=": "fo", "Zm9v": "foo", "Zm9vYg==": "foob", "Zm9vYmE=": "fooba", "Zm9vYmFy": "foobar",
-		"b25l": "one", "+/+/": "\xfb\xff\xbf", "AA==": "\x00",
+		"": "", "Zg==": "f", "Zm8=": "fo", "Zm9v": "foo", "Zm9vYg==": "foob", "Zm9vYmE=": "fooba",
+		"Zm9vYmFy": "foobar",
+		"b25l":     "one", "+/+/": "\xfb\xff\xbf", "AA==": "\x00",
 	} {
 		got, err := DecodeBase64([]byte(">"), []byte(s))
 		if err != nil || string(got) != ">"+want {
@@ -51,7 +53,8 @@ func TestDecodeBase64NeedsNoSpareRoom(t *testing.T) {
 	})
 }
 
-// FuzzDecodeBase64 holds the decoder against the strict standard one, which differs only in skipping line breaks.
+// FuzzDecodeBase64 holds the decoder against the strict standard one, which differs only in skipping line
+// breaks.
 func FuzzDecodeBase64(f *testing.F) {
 	for _, s := range badBase64 {
 		f.Add([]byte(s))

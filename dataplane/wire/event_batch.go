@@ -5,7 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// EventBatch is a run of events of one subscription (wire protocol section 9.6). All slices borrow the payload:
+// EventBatch is a run of events of one subscription (wire protocol section 9.6). All slices borrow the
+// payload:
 //
 //	[FlagEventBatch]       u64 subscription_id
 //	[FlagEventOffsets]     u64 base_offset        event i is at base_offset + i
@@ -59,9 +60,9 @@ func (e *EventBatch) Flags() Flags {
 	return f
 }
 
-// ParseEventBatch reads the payload of an event batch with flags f into e, every field. Errors: ErrFlags for another
-// frame, unknown bits or a skip count without offsets; ErrTruncated; ErrCount; ErrNotUTF8 for the publisher. After an
-// error e is undefined.
+// ParseEventBatch reads the payload of an event batch with flags f into e, every field. Errors: ErrFlags for
+// another frame, unknown bits or a skip count without offsets; ErrTruncated; ErrCount; ErrNotUTF8 for the
+// publisher. After an error e is undefined.
 //
 //felix:hot
 func ParseEventBatch(f Flags, payload []byte, e *EventBatch) error {
@@ -121,8 +122,9 @@ func takeEventPrefix(f Flags, b []byte, e *EventBatch) ([]byte, error) {
 	return b, nil
 }
 
-// AppendEventBatch appends e as a whole frame. REQUIRES that e.Records holds exactly e.Count records of the kind that
-// e.Timestamps says, and that the publisher has at most 255 bytes. HasSkipped without HasOffsets is not sent.
+// AppendEventBatch appends e as a whole frame. REQUIRES that e.Records holds exactly e.Count records of the
+// kind that e.Timestamps says, and that the publisher has at most 255 bytes. HasSkipped without HasOffsets is
+// not sent.
 func AppendEventBatch(dst []byte, e *EventBatch) []byte {
 	dst, start := openFrame(dst)
 	if e.HasSubscription {
@@ -143,9 +145,10 @@ func AppendEventBatch(dst []byte, e *EventBatch) []byte {
 	return closeFrame(dst, start, e.Flags())
 }
 
-// PutSharedEventHeader writes the header of a shared event batch without offsets over the first HeaderLen bytes of
-// dst, for a body of bodyLen bytes (the u32 count and the records) that follows in place. This is the whole encoding of
-// a published batch: Publish.Body already has the layout. REQUIRES len(dst) >= HeaderLen.
+// PutSharedEventHeader writes the header of a shared event batch without offsets over the first HeaderLen
+// bytes of dst, for a body of bodyLen bytes (the u32 count and the records) that follows in place. This is
+// the whole encoding of a published batch: Publish.Body already has the layout. REQUIRES len(dst) >=
+// HeaderLen.
 //
 //felix:hot
 func PutSharedEventHeader(dst []byte, bodyLen int) { PutHeader(dst, FlagEventBatchShared, bodyLen) }

@@ -13,7 +13,8 @@ func equalBatch(tb testing.TB, got, want *EventBatch) {
 		got.HasOffsets != want.HasOffsets || got.Base != want.Base ||
 		got.HasSkipped != want.HasSkipped || got.Skipped != want.Skipped ||
 		got.HasPublisher != want.HasPublisher || !bytes.Equal(got.Publisher, want.Publisher) ||
-		got.Timestamps != want.Timestamps || got.Count != want.Count || !bytes.Equal(got.Records, want.Records) {
+		got.Timestamps != want.Timestamps || got.Count != want.Count ||
+		!bytes.Equal(got.Records, want.Records) {
 		tb.Fatalf("batch %+v, want %+v", got, want)
 	}
 }
@@ -33,7 +34,8 @@ func TestEventBatchRecords(t *testing.T) {
 	if !ok || micros != 0x00060a24181e4000 || string(a) != "a" {
 		t.Fatalf("record %q at %d", a, micros)
 	}
-	if micros, bc, rest, ok = NextTimedRecord(rest); !ok || micros != 0x00060a24181e4000 || string(bc) != "bc" {
+	if micros, bc, rest, ok = NextTimedRecord(rest); !ok || micros != 0x00060a24181e4000 ||
+		string(bc) != "bc" {
 		t.Fatalf("record %q at %d", bc, micros)
 	}
 	if _, _, _, ok = NextTimedRecord(rest); ok {
@@ -71,14 +73,16 @@ func TestParseEventBatchMalformed(t *testing.T) {
 		{"largest count", 0x0004, "\xff\xff\xff\xff", ErrCount},
 		{"count without room for times", 0x4004, "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00", ErrCount},
 		{"lying length", 0x0004, "\x00\x00\x00\x01\x00\x00\x00\x02a", ErrTruncated},
-		{"lying length with time", 0x4004, "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02a", ErrTruncated},
+		{"lying length with time", 0x4004,
+			"\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02a", ErrTruncated},
 		{"publisher longer than payload", 0x2004, "\x05abc", ErrTruncated},
 		{"publisher not UTF-8", 0x2004, "\x01\xff\x00\x00\x00\x00", ErrNotUTF8},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var e EventBatch
-			if err := ParseEventBatch(c.flags, []byte(c.payload), &e); !errors.Is(err, c.err) || !IsMalformed(err) {
+			if err := ParseEventBatch(c.flags, []byte(c.payload), &e); !errors.Is(err, c.err) ||
+				!IsMalformed(err) {
 				t.Fatalf("error %v, want %v", err, c.err)
 			}
 		})

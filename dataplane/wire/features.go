@@ -1,7 +1,8 @@
 package wire
 
-// Features is the set of capabilities a peer advertised: the low 32 bits are the first feature word, the high 32 bits
-// the extended word (wire protocol section 7.4). The extended word counts only when FeatureExtended is set.
+// Features is the set of capabilities a peer advertised: the low 32 bits are the first feature word, the high
+// 32 bits the extended word (wire protocol section 7.4). The extended word counts only when FeatureExtended
+// is set.
 type Features uint64
 
 // Feature bits of the first word.
@@ -48,8 +49,8 @@ const (
 	FeatureExplicitShard Features = 1 << 35 // `shard` on publishes
 )
 
-// Feature bits of the extended word that are ours; the layouts behind them are sent only when both sides set the bit
-// (decisions section 4).
+// Feature bits of the extended word that are ours; the layouts behind them are sent only when both sides set
+// the bit (decisions section 4).
 const (
 	FeatureBinaryCache   Features = 1 << 63 // binary cache requests and answers
 	FeatureMultiKeys     Features = 1 << 62 // multi-get, multi-put, multi-delete; list keys
@@ -61,8 +62,8 @@ const (
 	FeatureTokenRenewal  Features = 1 << 56 // token renewal on live streams
 )
 
-// FeaturesFromWords joins the two feature words of a handshake; hi counts only if lo has the EXTENDED bit (wire
-// protocol section 7.3).
+// FeaturesFromWords joins the two feature words of a handshake; hi counts only if lo has the EXTENDED bit
+// (wire protocol section 7.3).
 func FeaturesFromWords(lo, hi uint32) Features {
 	f := Features(lo)
 	if f&FeatureExtended != 0 {

@@ -1,7 +1,7 @@
 package wire
 
-// Field names a member of a JSON message that some schema reads. Which fields a message has depends on its type: a
-// member that the type does not have is skipped whatever its value is.
+// Field names a member of a JSON message that some schema reads. Which fields a message has depends on its
+// type: a member that the type does not have is skipped whatever its value is.
 type Field uint8
 
 // The fields, by their wire names.

@@ -1,17 +1,18 @@
 package wire
 
-// Flags is the bit field of the frame header. It says which layout the payload has and which optional parts are in it
-// (wire protocol section 5). Flags and Features are separate number spaces.
+// Flags is the bit field of the frame header. It says which layout the payload has and which optional parts
+// are in it (wire protocol section 5). Flags and Features are separate number spaces.
 type Flags uint16
 
-// The flag bits. Publish bits travel from client to broker, the others from broker to client; FlagExtension travels
-// both ways, and only between peers that agreed on an extension.
+// The flag bits. Publish bits travel from client to broker, the others from broker to client; FlagExtension
+// travels both ways, and only between peers that agreed on an extension.
 const (
 	// FlagPublishBatch marks a binary publish batch.
 	FlagPublishBatch Flags = 0x0001
 	// FlagEventBatch marks an event batch that carries its subscription id (the older form).
 	FlagEventBatch Flags = 0x0002
-	// FlagEventBatchShared marks an event batch without subscription id: one encoding serves every subscriber.
+	// FlagEventBatchShared marks an event batch without subscription id: one encoding serves every
+	// subscriber.
 	FlagEventBatchShared Flags = 0x0004
 	// FlagPublishAcked adds a request id and an acknowledgement mode to a publish batch.
 	FlagPublishAcked Flags = 0x0008
@@ -41,7 +42,8 @@ const (
 	FlagExtension Flags = 0x8000
 )
 
-// BaselineFlags is the set a peer understands that advertised nothing. It is frozen (wire protocol section 5).
+// BaselineFlags is the set a peer understands that advertised nothing. It is frozen (wire protocol section
+// 5).
 const BaselineFlags Flags = 0x0007
 
 const (
@@ -56,7 +58,8 @@ const (
 //felix:hot
 func (f Flags) Has(want Flags) bool { return f&want == want }
 
-// IsPublish reports whether f is one of the six publish layouts 0x0001, 0x0041, 0x0009, 0x0049, 0x0109 and 0x0149.
+// IsPublish reports whether f is one of the six publish layouts 0x0001, 0x0041, 0x0009, 0x0049, 0x0109 and
+// 0x0149.
 //
 //felix:hot
 func (f Flags) IsPublish() bool {
@@ -72,16 +75,16 @@ func (f Flags) IsPublish() bool {
 	return false
 }
 
-// IsPublishAck reports whether f is a publish acknowledgement with modifiers that can stand together: detail needs a
-// code. Whether code and offset fit the status is known only with the payload.
+// IsPublishAck reports whether f is a publish acknowledgement with modifiers that can stand together: detail
+// needs a code. Whether code and offset fit the status is known only with the payload.
 //
 //felix:hot
 func (f Flags) IsPublishAck() bool {
 	return f&^ackFlags == 0 && f&FlagPublishAck != 0 && (f&FlagAckDetail == 0 || f&FlagAckCode != 0)
 }
 
-// IsEventBatch reports whether f is an event batch of exactly one of the two forms, with modifiers that can stand
-// together: a skip count needs offsets.
+// IsEventBatch reports whether f is an event batch of exactly one of the two forms, with modifiers that can
+// stand together: a skip count needs offsets.
 //
 //felix:hot
 func (f Flags) IsEventBatch() bool {
@@ -90,8 +93,9 @@ func (f Flags) IsEventBatch() bool {
 		(f&FlagEventSkipped == 0 || f&FlagEventOffsets != 0)
 }
 
-// ValidFromClient reports whether a broker may accept f: 0 (JSON), one of the six publish layouts, or FlagExtension
-// alone. Anything else is answered `invalid_request` and the stream goes on (wire protocol section 5).
+// ValidFromClient reports whether a broker may accept f: 0 (JSON), one of the six publish layouts, or
+// FlagExtension alone. Anything else is answered `invalid_request` and the stream goes on (wire protocol
+// section 5).
 //
 //felix:hot
 func (f Flags) ValidFromClient() bool {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The golden frames are the worked examples of wire protocol sections 4, 7.3, 9.1 to 9.7: whole frames, byte for byte.
-// Both directions of the codec and the fuzz seeds come from these tables.
+// The golden frames are the worked examples of wire protocol sections 4, 7.3, 9.1 to 9.7: whole frames, byte
+// for byte. Both directions of the codec and the fuzz seeds come from these tables.
 
 // unhex reads the spaced hex of a worked example.
 func unhex(tb testing.TB, s string) []byte {
@@ -45,24 +45,30 @@ var goldenPublish = []struct {
 	hex   string
 	frame PublishFrame
 }{
-	{"0001", "464c5831 0001 0001 00000020 0002 7431 0007 64656661756c74 0004 64656d6f 00000001 00000005 68656c6c6f",
+	{"0001",
+		"464c5831 0001 0001 00000020 0002 7431 0007 64656661756c74 0004 64656d6f 00000001 00000005 68656c6c6f",
 		PublishFrame{}},
-	{"0041", "464c5831 0001 0041 00000024 0002 6b31 0002 7431 0007 64656661756c74 0004 64656d6f 00000001 00000005 " +
-		"68656c6c6f",
+	{"0041",
+		"464c5831 0001 0041 00000024 0002 6b31 0002 7431 0007 64656661756c74 0004 64656d6f 00000001 00000005 " +
+			"68656c6c6f",
 		PublishFrame{Keyed: true, Key: []byte("k1")}},
-	{"0009", "464c5831 0001 0009 00000029 0000000000000007 02 0002 7431 0007 64656661756c74 0004 64656d6f 00000001 " +
-		"00000005 68656c6c6f",
+	{"0009",
+		"464c5831 0001 0009 00000029 0000000000000007 02 0002 7431 0007 64656661756c74 0004 64656d6f 00000001 " +
+			"00000005 68656c6c6f",
 		PublishFrame{Ack: AckPerBatch, RequestID: 7}},
-	{"0049", "464c5831 0001 0049 0000002d 0000000000000007 02 0002 6b31 0002 7431 0007 64656661756c74 0004 64656d6f " +
-		"00000001 00000005 68656c6c6f",
+	{"0049",
+		"464c5831 0001 0049 0000002d 0000000000000007 02 0002 6b31 0002 7431 0007 64656661756c74 0004 64656d6f " +
+			"00000001 00000005 68656c6c6f",
 		PublishFrame{Ack: AckPerBatch, RequestID: 7, Keyed: true, Key: []byte("k1")}},
 	{"0109", "464c5831 0001 0109 00000039 0000000000000007 02 1122334455667788 0000000000000005 0002 7431 " +
 		"0007 64656661756c74 0004 64656d6f 00000001 00000005 68656c6c6f",
-		PublishFrame{Ack: AckPerBatch, RequestID: 7, Idempotent: true, ProducerID: 0x1122334455667788, Sequence: 5}},
-	{"0149", "464c5831 0001 0149 0000003d 0000000000000007 02 1122334455667788 0000000000000005 0002 6b31 0002 7431 " +
-		"0007 64656661756c74 0004 64656d6f 00000001 00000005 68656c6c6f",
-		PublishFrame{Ack: AckPerBatch, RequestID: 7, Idempotent: true, ProducerID: 0x1122334455667788, Sequence: 5,
-			Keyed: true, Key: []byte("k1")}},
+		PublishFrame{Ack: AckPerBatch, RequestID: 7, Idempotent: true, ProducerID: 0x1122334455667788,
+			Sequence: 5}},
+	{"0149",
+		"464c5831 0001 0149 0000003d 0000000000000007 02 1122334455667788 0000000000000005 0002 6b31 0002 7431 " +
+			"0007 64656661756c74 0004 64656d6f 00000001 00000005 68656c6c6f",
+		PublishFrame{Ack: AckPerBatch, RequestID: 7, Idempotent: true, ProducerID: 0x1122334455667788,
+			Sequence: 5, Keyed: true, Key: []byte("k1")}},
 }
 
 // goldenFrame completes a table entry with the names and the payload that all of them share.
@@ -104,14 +110,16 @@ var goldenAcks = []struct {
 	{"code", "464c5831 0001 0210 0000001d 01 0000000000000009 000f 7368617264206973206d6f76696e67 0005 01",
 		PublishAck{RequestID: 9, Refusal: Refusal{Code: CodeShardUnavailable, Class: ClassRetry,
 			Message: "shard is moving"}}},
-	{"detail", "464c5831 0001 0610 0000002d 01 0000000000000009 000f 7368617264206973206d6f76696e67 0005 01 " +
-		"0006 6d6f76696e67 00000000000000fa",
+	{"detail",
+		"464c5831 0001 0610 0000002d 01 0000000000000009 000f 7368617264206973206d6f76696e67 0005 01 " +
+			"0006 6d6f76696e67 00000000000000fa",
 		PublishAck{RequestID: 9, Refusal: Refusal{Code: CodeShardUnavailable, Class: ClassRetry,
 			Message: "shard is moving", Reason: "moving", RetryAfterMillis: 250}}},
 	{"offset", "464c5831 0001 1010 00000013 00 0000000000000007 0000 000000000000002a",
 		PublishAck{RequestID: 7, OK: true, HasOffset: true, Offset: 42}},
-	{"owner", "464c5831 0001 0090 00000026 00 0000000000000007 0000 0002 6232 000d 31302e302e302e363a35303030 " +
-		"0000000000000004",
+	{"owner",
+		"464c5831 0001 0090 00000026 00 0000000000000007 0000 0002 6232 000d 31302e302e302e363a35303030 " +
+			"0000000000000004",
 		PublishAck{RequestID: 7, OK: true, HasOwner: true, OwnerNode: "b2", OwnerAddr: "10.0.0.6:5000",
 			OwnerGeneration: 4}},
 	{"owner and offset", "464c5831 0001 1090 0000002e 00 0000000000000007 0000 0002 6232 " +
@@ -146,15 +154,18 @@ var goldenEvents = []struct {
 	{"shared", "464c5831 0001 0004 0000000f 00000002 00000001 61 00000002 6263", EventBatch{}},
 	{"offset", "464c5831 0001 0024 00000017 0000000000000064 00000002 00000001 61 00000002 6263",
 		EventBatch{HasOffsets: true, Base: 100}},
-	{"skipped", "464c5831 0001 0824 0000001f 0000000000000065 0000000000000001 00000002 00000001 61 00000002 6263",
+	{"skipped",
+		"464c5831 0001 0824 0000001f 0000000000000065 0000000000000001 00000002 00000001 61 00000002 6263",
 		EventBatch{HasOffsets: true, Base: 101, HasSkipped: true, Skipped: 1}},
-	{"publisher", "464c5831 0001 2024 0000001d 0000000000000064 05 616c696365 00000002 00000001 61 00000002 6263",
+	{"publisher",
+		"464c5831 0001 2024 0000001d 0000000000000064 05 616c696365 00000002 00000001 61 00000002 6263",
 		EventBatch{HasOffsets: true, Base: 100, HasPublisher: true, Publisher: []byte("alice")}},
 	{"timestamps", "464c5831 0001 4024 00000027 0000000000000064 00000002 00060a24181e4000 00000001 61 " +
 		"00060a24181e4000 00000002 6263",
 		EventBatch{HasOffsets: true, Base: 100, Timestamps: true}},
-	{"all", "464c5831 0001 6824 00000035 0000000000000065 0000000000000001 05 616c696365 00000002 00060a24181e4000 " +
-		"00000001 61 00060a24181e4000 00000002 6263",
+	{"all",
+		"464c5831 0001 6824 00000035 0000000000000065 0000000000000001 05 616c696365 00000002 00060a24181e4000 " +
+			"00000001 61 00060a24181e4000 00000002 6263",
 		EventBatch{HasOffsets: true, Base: 101, HasSkipped: true, Skipped: 1, HasPublisher: true,
 			Publisher: []byte("alice"), Timestamps: true}},
 	{"legacy", "464c5831 0001 0002 00000017 0000000000000009 00000002 00000001 61 00000002 6263",
@@ -221,7 +232,8 @@ var goldenMessages = []struct {
 	{"ok", `{"type":"ok"}`, func() []byte { return AppendOK(nil) }},
 	{"hello", `{"type":"event_stream_hello","subscription_id":9}`,
 		func() []byte { return AppendEventStreamHello(nil, 9) }},
-	{"publish_width", `{"type":"publish_width","tenant_id":"t1","namespace":"default","stream":"ms","shards":4}`,
+	{"publish_width",
+		`{"type":"publish_width","tenant_id":"t1","namespace":"default","stream":"ms","shards":4}`,
 		func() []byte { return AppendPublishWidth(nil, "t1", "default", "ms", 4, false) }},
 }
 
@@ -243,9 +255,11 @@ func TestGoldenMessages(t *testing.T) {
 func TestGoldenMessageFrames(t *testing.T) {
 	equalFrame(t, AppendOK(nil), unhex(t, "464c5831 0001 0000 0000000d 7b2274797065223a226f6b227d"))
 	equalFrame(t, AppendAuthOK(nil, &AuthOK{ServerFlags: 8191, ServerFeatures: 196132, PublishWindow: 256}),
-		unhex(t, "464c5831 0001 0000 00000054 7b2274797065223a22617574685f6f6b222c227365727665725f666c616773223a383139"+
-			"312c227365727665725f6665617475726573223a3139363133322c227075626c6973685f77696e646f77223a3235367d"))
+		unhex(t,
+			"464c5831 0001 0000 00000054 7b2274797065223a22617574685f6f6b222c227365727665725f666c616773223a383139"+
+				"312c227365727665725f6665617475726573223a3139363133322c227075626c6973685f77696e646f77223a3235367d"))
 	equalFrame(t, AppendEventStreamHello(nil, 9),
-		unhex(t, "464c5831 0001 0000 00000031 7b2274797065223a226576656e745f73747265616d5f68656c6c6f222c22737562736372"+
-			"697074696f6e5f6964223a397d"))
+		unhex(t,
+			"464c5831 0001 0000 00000031 7b2274797065223a226576656e745f73747265616d5f68656c6c6f222c22737562736372"+
+				"697074696f6e5f6964223a397d"))
 }

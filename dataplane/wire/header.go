@@ -10,11 +10,13 @@ const (
 	Magic uint32 = 0x464C5831
 	// Version is the only frame version; capabilities are negotiated instead of versioned.
 	Version uint16 = 1
-	// MaxFramePayload is the largest payload in bytes that a client reads and that a broker accepts by default.
+	// MaxFramePayload is the largest payload in bytes that a client reads and that a broker accepts by
+	// default.
 	MaxFramePayload = 16 << 20
 	// PreauthMaxFramePayload is the largest payload in bytes on a stream that has not authenticated.
 	PreauthMaxFramePayload = 64 << 10
-	// MaxValueBytes is the largest cache value in bytes whose base64 form still fits a frame of MaxFramePayload.
+	// MaxValueBytes is the largest cache value in bytes whose base64 form still fits a frame of
+	// MaxFramePayload.
 	MaxValueBytes = 12_580_000
 	// MaxNameBytes is the longest name, key or text in bytes that a u16 length can carry.
 	MaxNameBytes = 65_535
@@ -29,12 +31,13 @@ const (
 type Header struct {
 	// Flags says how the payload is laid out; 0 is a JSON message.
 	Flags Flags
-	// Length is the payload size in bytes. It is not checked against any limit here: limits depend on the stream.
+	// Length is the payload size in bytes. It is not checked against any limit here: limits depend on the
+	// stream.
 	Length uint32
 }
 
-// ParseHeader reads the first HeaderLen bytes of b and nothing behind them. It returns ErrShortHeader, ErrBadMagic or
-// ErrBadVersion. Unknown flags are not an error of the header (wire protocol section 5).
+// ParseHeader reads the first HeaderLen bytes of b and nothing behind them. It returns ErrShortHeader,
+// ErrBadMagic or ErrBadVersion. Unknown flags are not an error of the header (wire protocol section 5).
 //
 //felix:hot
 func ParseHeader(b []byte) (Header, error) {
@@ -74,7 +77,8 @@ func PutHeader(dst []byte, f Flags, length int) {
 	binary.BigEndian.PutUint32(dst[8:], uint32(length))
 }
 
-// openFrame appends an empty header and returns where it starts; closeFrame fills it in once the payload is written.
+// openFrame appends an empty header and returns where it starts; closeFrame fills it in once the payload is
+// written.
 func openFrame(dst []byte) ([]byte, int) {
 	return append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), len(dst)
 }

@@ -25,7 +25,8 @@ func TestParseHeaderMalformed(t *testing.T) {
 			t.Fatalf("%d bytes: %v", n, err)
 		}
 	}
-	for i, want := range []error{ErrBadMagic, ErrBadMagic, ErrBadMagic, ErrBadMagic, ErrBadVersion, ErrBadVersion} {
+	for i, want := range []error{ErrBadMagic, ErrBadMagic, ErrBadMagic, ErrBadMagic, ErrBadVersion,
+		ErrBadVersion} {
 		bad := bytes.Clone(good)
 		bad[i] ^= 0x40
 		if _, err := ParseHeader(bad); err != want || IsMalformed(err) {
@@ -35,7 +36,8 @@ func TestParseHeaderMalformed(t *testing.T) {
 }
 
 func TestFlagCombinations(t *testing.T) {
-	publish := map[Flags]bool{0x0001: true, 0x0041: true, 0x0009: true, 0x0049: true, 0x0109: true, 0x0149: true}
+	publish := map[Flags]bool{0x0001: true, 0x0041: true, 0x0009: true, 0x0049: true, 0x0109: true,
+		0x0149: true}
 	for v := 0; v <= 0xFFFF; v++ {
 		f := Flags(v)
 		if f.IsPublish() != publish[f] {
@@ -64,10 +66,12 @@ func TestFeatureWords(t *testing.T) {
 		{0x7FFFFFFF, 15, 0x7FFFFFFF}, // No EXTENDED bit: the second word does not count.
 		{0x80000001, 0, FeatureTopology | FeatureExtended},
 		{0x80000001, 1, FeatureTopology | FeatureExtended | FeatureInspect},
-		{4218945535, 15, 4218945535 | FeatureInspect | FeatureStreamDeleted | FeaturePublishWidth | FeatureExplicitShard},
+		{4218945535, 15,
+			4218945535 | FeatureInspect | FeatureStreamDeleted | FeaturePublishWidth | FeatureExplicitShard},
 		{1 << 31, 1 << 31, FeatureExtended | FeatureBinaryCache},
 		{1 << 31, 0xFF << 24, FeatureExtended | FeatureBinaryCache | FeatureMultiKeys | FeatureLossReports |
-			FeaturePooledStreams | FeatureDelayed | FeatureIncarnation | FeatureCounterDedup | FeatureTokenRenewal},
+			FeaturePooledStreams | FeatureDelayed | FeatureIncarnation | FeatureCounterDedup |
+			FeatureTokenRenewal},
 	}
 	for _, c := range cases {
 		if got := FeaturesFromWords(c.lo, c.hi); got != c.want {
@@ -100,10 +104,12 @@ func TestCodes(t *testing.T) {
 		class Class
 	}{
 		{1, "unauthenticated", ClassFatal}, {2, "forbidden", ClassFatal}, {3, "not_found", ClassRetryAfter},
-		{4, "invalid_request", ClassFatal}, {5, "shard_unavailable", ClassRetry}, {6, "not_leader", ClassRedirect},
+		{4, "invalid_request", ClassFatal}, {5, "shard_unavailable", ClassRetry}, {6, "not_leader",
+			ClassRedirect},
 		{7, "quorum_timeout", ClassOutcomeUnknown}, {8, "leadership_lost", ClassOutcomeUnknown},
 		{9, "unacknowledged", ClassOutcomeUnknown}, {10, "overloaded", ClassRetryAfter},
-		{11, "limit_exceeded", ClassFatal}, {12, "draining", ClassRetry}, {13, "internal", ClassOutcomeUnknown},
+		{11, "limit_exceeded", ClassFatal}, {12, "draining", ClassRetry}, {13, "internal",
+			ClassOutcomeUnknown},
 		{14, "storage", ClassOutcomeUnknown}, {15, "stale_claim", ClassRetry}, {16, "revoked", ClassFatal},
 		{17, "stale_width", ClassRetry},
 	}
@@ -123,7 +129,8 @@ func TestCodes(t *testing.T) {
 	if Code(900).String() != "code_900" || Code(900).DefaultClass() != ClassFatal {
 		t.Errorf("code 900 is %s, %s", Code(900), Code(900).DefaultClass())
 	}
-	for c, name := range map[Class]string{1: "retry", 2: "retry_after", 3: "redirect", 4: "outcome_unknown", 5: "fatal"} {
+	for c, name := range map[Class]string{1: "retry", 2: "retry_after", 3: "redirect", 4: "outcome_unknown",
+		5: "fatal"} {
 		if c.String() != name || ParseClass([]byte(name)) != c {
 			t.Errorf("class %d is %s, parses to %d", c, c, ParseClass([]byte(name)))
 		}
@@ -137,7 +144,8 @@ func TestRefusalDefaults(t *testing.T) {
 	if c := (&Refusal{Code: CodeOverloaded}).EffectiveClass(); c != ClassRetryAfter {
 		t.Errorf("default class is %s", c)
 	}
-	if c := (&Refusal{Code: CodeOverloaded, Class: ClassOutcomeUnknown}).EffectiveClass(); c != ClassOutcomeUnknown {
+	if c := (&Refusal{Code: CodeOverloaded,
+		Class: ClassOutcomeUnknown}).EffectiveClass(); c != ClassOutcomeUnknown {
 		t.Errorf("explicit class is %s", c)
 	}
 	if c := (&Refusal{}).EffectiveClass(); c != CodeInternal.DefaultClass() {

@@ -5,8 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// JSON messages are written member by member: openMessage starts the frame and writes the type, the put functions add
-// one member each, closeMessage ends object and frame. Names of members are ours and need no escaping.
+// JSON messages are written member by member: openMessage starts the frame and writes the type, the put
+// functions add one member each, closeMessage ends object and frame. Names of members are ours and need no
+// escaping.
 
 func openMessage(dst []byte, t MessageType) ([]byte, int) {
 	dst, start := openFrame(dst)
@@ -45,9 +46,9 @@ func putBase64(dst []byte, name string, b []byte) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendQuoted appends s as a JSON string. Quotes, backslashes and control characters are escaped, as are the two line
-// separators that are no part of JavaScript strings; bytes that are not UTF-8 become U+FFFD, so that a frame is always
-// readable.
+// appendQuoted appends s as a JSON string. Quotes, backslashes and control characters are escaped, as are the
+// two line separators that are no part of JavaScript strings; bytes that are not UTF-8 become U+FFFD, so that
+// a frame is always readable.
 func appendQuoted[T bytestring](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	plain := 0
@@ -67,7 +68,8 @@ func appendQuoted[T bytestring](dst []byte, s T) []byte {
 		r, n := decodeRune(s[i:min(i+utf8.UTFMax, len(s))])
 		if (r == utf8.RuneError && n == 1) || r == '\u2028' || r == '\u2029' {
 			dst = append(dst, s[plain:i]...)
-			dst = append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+			dst = append(dst, '\\', 'u')
+			dst = append(dst, hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
 			plain = i + n
 		}
 		i += n
@@ -91,8 +93,8 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// decodeRune is utf8.DecodeRune for both kinds of text. s holds at most utf8.UTFMax bytes, so that the copy is one of a
-// few bytes on the stack.
+// decodeRune is utf8.DecodeRune for both kinds of text. s holds at most utf8.UTFMax bytes, so that the copy
+// is one of a few bytes on the stack.
 func decodeRune[T bytestring](s T) (rune, int) {
 	var b [utf8.UTFMax]byte
 	return utf8.DecodeRune(b[:copy(b[:], s)])

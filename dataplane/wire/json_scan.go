@@ -5,15 +5,17 @@ import (
 	"math/bits"
 )
 
-// The scanner checks JSON text (RFC 8259) and cuts it into tokens without copying anything. It is strict about the
-// grammar: no trailing commas, no leading zeros, no raw control characters in strings, no unknown escapes. UTF-8 is
-// checked once for the whole payload before it runs, surrogate escapes only where a string is used.
+// The scanner checks JSON text (RFC 8259) and cuts it into tokens without copying anything. It is strict
+// about the grammar: no trailing commas, no leading zeros, no raw control characters in strings, no unknown
+// escapes. UTF-8 is checked once for the whole payload before it runs, surrogate escapes only where a string
+// is used.
 
-// maxDepth is how many arrays and objects may be open inside the message object. Members that no schema reads are
-// skipped, but skipping costs stack, so the depth is bounded.
+// maxDepth is how many arrays and objects may be open inside the message object. Members that no schema reads
+// are skipped, but skipping costs stack, so the depth is bounded.
 const maxDepth = 32
 
-// tokenKind is the JSON type of a token; integers are told apart from other numbers because only they are ever used.
+// tokenKind is the JSON type of a token; integers are told apart from other numbers because only they are
+// ever used.
 type tokenKind uint8
 
 const (
@@ -45,8 +47,8 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// scanValue reads the value that starts at i and returns the position behind it; ok is false where there is none.
-// depth counts the arrays and objects around it.
+// scanValue reads the value that starts at i and returns the position behind it; ok is false where there is
+// none. depth counts the arrays and objects around it.
 func scanValue(b []byte, i, depth int) (t token, next int, ok bool) {
 	if i >= len(b) {
 		return token{}, i, false
@@ -112,9 +114,9 @@ func scanString(b []byte, i int) (t token, next int, ok bool) {
 	}
 }
 
-// plainEnd returns the first position at or after i that holds a quote, a backslash or a control character. Base64
-// values are long and plain, so it looks at eight bytes at a time. In each mask the lowest bit set is exact; only bits
-// above it can be wrong, because a borrow runs upwards.
+// plainEnd returns the first position at or after i that holds a quote, a backslash or a control character.
+// Base64 values are long and plain, so it looks at eight bytes at a time. In each mask the lowest bit set is
+// exact; only bits above it can be wrong, because a borrow runs upwards.
 func plainEnd(b []byte, i int) int {
 	const (
 		ones   = 0x0101010101010101
@@ -195,8 +197,8 @@ func skipDigits(b []byte, i int) int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// members walks an object. i starts behind the opening brace and ends behind the closing one; failed says that the
-// text is no object or nests deeper than maxDepth.
+// members walks an object. i starts behind the opening brace and ends behind the closing one; failed says
+// that the text is no object or nests deeper than maxDepth.
 type members struct {
 	b       []byte
 	i       int

@@ -23,8 +23,8 @@ func hex4(b []byte) (v rune, ok bool) {
 	return v, true
 }
 
-// appendUnescaped appends the text of a string token that holds escapes. It is false for a surrogate without its
-// partner: such a string names no text, and two of them could not be told apart once replaced.
+// appendUnescaped appends the text of a string token that holds escapes. It is false for a surrogate without
+// its partner: such a string names no text, and two of them could not be told apart once replaced.
 func appendUnescaped(dst, raw []byte) ([]byte, bool) {
 	for i := 0; i < len(raw); {
 		if raw[i] != '\\' {
@@ -65,8 +65,8 @@ func unescape(c byte) byte {
 	return c // The quote, the backslash and the slash.
 }
 
-// unescapeRune reads the \u escape at the start of b, or the two that form a surrogate pair, and returns how many bytes
-// it took; 0 for a lone surrogate.
+// unescapeRune reads the \u escape at the start of b, or the two that form a surrogate pair, and returns how
+// many bytes it took; 0 for a lone surrogate.
 func unescapeRune(b []byte) (r rune, n int) {
 	r, _ = hex4(b[2:])
 	if r < 0xD800 || r > 0xDFFF {

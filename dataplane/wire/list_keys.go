@@ -16,8 +16,8 @@ const (
 	ExtensionListKeysAnswer ExtensionKind = 0x11
 )
 
-// ParseExtensionKind reads the kind of an extension frame; ErrTruncated for an empty payload. Unknown kinds are no
-// error here: the caller answers them.
+// ParseExtensionKind reads the kind of an extension frame; ErrTruncated for an empty payload. Unknown kinds
+// are no error here: the caller answers them.
 func ParseExtensionKind(payload []byte) (ExtensionKind, error) {
 	if len(payload) == 0 {
 		return 0, ErrTruncated
@@ -59,9 +59,9 @@ func AppendListKeys(dst []byte, q *ListKeys) []byte {
 	return closeFrame(dst, start, FlagExtension)
 }
 
-// ParseListKeys reads the payload of an extension frame, kind byte included, into q. Errors: ErrExtensionKind,
-// ErrTruncated, ErrNotUTF8. On an error q.RequestID is set when the frame was long enough for it. Trailing bytes are
-// ignored.
+// ParseListKeys reads the payload of an extension frame, kind byte included, into q. Errors:
+// ErrExtensionKind, ErrTruncated, ErrNotUTF8. On an error q.RequestID is set when the frame was long enough
+// for it. Trailing bytes are ignored.
 func ParseListKeys(payload []byte, q *ListKeys) error {
 	*q = ListKeys{}
 	b, err := takeExtension(ExtensionListKeys, payload, &q.RequestID)
@@ -142,8 +142,9 @@ func AppendListKeysRefused(dst []byte, id RequestID, r *Refusal) []byte {
 	return closeFrame(dst, start, FlagExtension)
 }
 
-// ParseListKeysAnswer reads the payload of an extension frame, kind byte included, into a. Errors: ErrExtensionKind,
-// ErrTruncated, ErrCount, ErrNotUTF8, ErrStatus. An unknown class is fatal. Trailing bytes are ignored.
+// ParseListKeysAnswer reads the payload of an extension frame, kind byte included, into a. Errors:
+// ErrExtensionKind, ErrTruncated, ErrCount, ErrNotUTF8, ErrStatus. An unknown class is fatal. Trailing bytes
+// are ignored.
 func ParseListKeysAnswer(payload []byte, a *ListKeysAnswer) error {
 	*a = ListKeysAnswer{}
 	b, err := takeExtension(ExtensionListKeysAnswer, payload, &a.RequestID)

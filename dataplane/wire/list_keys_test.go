@@ -54,7 +54,8 @@ func TestGoldenListKeysAnswer(t *testing.T) {
 	}
 	first, rest, _ := NextRecord(a.Keys)
 	second, rest, _ := NextRecord(rest)
-	if a.RequestID != 7 || !a.OK || !a.More || a.Count != 2 || string(first) != "a" || string(second) != "bc" ||
+	if a.RequestID != 7 || !a.OK || !a.More || a.Count != 2 || string(first) != "a" ||
+		string(second) != "bc" ||
 		len(rest) != 0 {
 		t.Fatalf("parsed %+v", a)
 	}
@@ -64,7 +65,8 @@ func TestGoldenListKeysAnswer(t *testing.T) {
 	if err := ParseListKeysAnswer(want[HeaderLen:], &a); err != nil {
 		t.Fatal(err)
 	}
-	if a.RequestID != 7 || a.OK || a.Code != CodeNotFound || a.Class != ClassRetryAfter || string(a.Message) != "no!" ||
+	if a.RequestID != 7 || a.OK || a.Code != CodeNotFound || a.Class != ClassRetryAfter ||
+		string(a.Message) != "no!" ||
 		a.Keys != nil || a.More {
 		t.Fatalf("parsed %+v", a)
 	}

@@ -1,20 +1,22 @@
 package wire
 
-// Message is one JSON message, flat: the fields of every type side by side, of which a type fills its own (wire
-// protocol sections 7 and 8).
+// Message is one JSON message, flat: the fields of every type side by side, of which a type fills its own
+// (wire protocol sections 7 and 8).
 //
-// The goal is to decode the cache and control messages of a busy broker without allocating. Three ideas carry it:
+// The goal is to decode the cache and control messages of a busy broker without allocating. Three ideas carry
+// it:
 //
-//   - Text is borrowed. A field is a slice of the payload, or of m.scratch for the rare string that holds escapes.
-//     Views are valid until the payload changes or m is parsed into again, whichever is first.
-//   - Parsing has two steps. The scan walks the text once, checks the grammar of all of it and notes where the value
-//     of every field name it knows lies. Then the type is looked at, and its schema says which of these values exist,
-//     which must, and what they have to be. A member that the type does not have is ignored even if another type
-//     has a field of that name. Order does not matter and of duplicates the last wins.
+//   - Text is borrowed. A field is a slice of the payload, or of m.scratch for the rare string that holds
+//     escapes. Views are valid until the payload changes or m is parsed into again, whichever is first.
+//   - Parsing has two steps. The scan walks the text once, checks the grammar of all of it and notes where
+//     the value of every field name it knows lies. Then the type is looked at, and its schema says which of
+//     these values exist, which must, and what they have to be. A member that the type does not have is
+//     ignored even if another type has a field of that name. Order does not matter and of duplicates the
+//     last wins.
 //   - A Message is reused. Its scratch space is kept between messages, up to maxKeptScratch.
 //
-// Earlier forms did not survive: one struct per type made the dispatcher allocate or copy, and decoding while scanning
-// needs `type` to come first, which nothing promises.
+// The two obvious other forms lose: one struct per type makes the dispatcher allocate or copy, and decoding
+// while scanning needs `type` to come first, which nothing promises.
 //
 // A Message belongs to one goroutine. The zero Message is ready for use.
 type Message struct {
@@ -30,8 +32,8 @@ type Message struct {
 	Tenant, Namespace, Stream, Cache []byte
 	// Name is the stream or cache that `shard_owners` asks about, Kind says which: "stream" or "cache".
 	Name, Kind []byte
-	// Key is a cache key, or the routing key of a publish with its base64 already decoded. Has tells the empty key
-	// from an absent one.
+	// Key is a cache key, or the routing key of a publish with its base64 already decoded. Has tells the
+	// empty key from an absent one.
 	Key []byte
 	// Group is the consumer group of a group request.
 	Group []byte
@@ -41,18 +43,19 @@ type Message struct {
 	Text []byte
 	// CodeName and RetryName are code and class as sent; Refusal maps them.
 	CodeName, RetryName []byte
-	// Reason is the detail reason of an error, the reason of a cursor error ("too_old", "in_future") or the name of the
-	// reason of `publish_refused`.
+	// Reason is the detail reason of an error, the reason of a cursor error ("too_old", "in_future") or the
+	// name of the reason of `publish_refused`.
 	Reason []byte
 	// RetryAfterMillis is the suggested wait of an error's detail in milliseconds; 0 means none.
 	RetryAfterMillis uint64
-	// RequestID is the client's id; Has(FieldRequestID) tells 0 from none. Also set on unknown types if it is an
-	// unsigned integer.
+	// RequestID is the client's id; Has(FieldRequestID) tells 0 from none. Also set on unknown types if it is
+	// an unsigned integer.
 	RequestID RequestID
 
 	// ClientFlags is what the peer of an `auth` understands: its client_flags, or BaselineFlags without them.
 	ClientFlags Flags
-	// ClientFeatures joins both feature words of an `auth`; the extended one counts only with FeatureExtended.
+	// ClientFeatures joins both feature words of an `auth`; the extended one counts only with
+	// FeatureExtended.
 	ClientFeatures Features
 	// ServerFlags and ServerFeatures are the same of an `auth_ok`.
 	ServerFlags    Flags
@@ -67,13 +70,14 @@ type Message struct {
 	Ack    AckMode
 	// Payload is the base64 text of one record.
 	Payload []byte
-	// PayloadCount is the number of records: 1 for a single payload. NextPayload walks a list, AppendRecords decodes
-	// either.
+	// PayloadCount is the number of records: 1 for a single payload. NextPayload walks a list, AppendRecords
+	// decodes either.
 	PayloadCount int
 	// Value is the base64 text of a cache value; ValueNull means that it was there and null.
 	Value     []byte
 	ValueNull bool
-	// TTLMillis is the time to live in milliseconds; without Has(FieldTTLMillis) it was absent or null: no expiry.
+	// TTLMillis is the time to live in milliseconds; without Has(FieldTTLMillis) it was absent or null: no
+	// expiry.
 	TTLMillis uint64
 	// Version is the version of a cache entry.
 	Version uint64
@@ -96,7 +100,8 @@ type Message struct {
 	SubscriptionID SubscriptionID
 	// QueueCapacity is a subscriber queue's bound in batches.
 	QueueCapacity uint32
-	// StartOffset is the first offset a subscription will deliver, LiveOffset the tail when it was registered.
+	// StartOffset is the first offset a subscription will deliver, LiveOffset the tail when it was
+	// registered.
 	StartOffset, LiveOffset Offset
 	// Requested and Available are the positions of a cursor error.
 	Requested, Available Offset
@@ -109,18 +114,21 @@ type Message struct {
 	// NodeID and Addr name another broker, Generation stamps that answer.
 	NodeID, Addr []byte
 	Generation   Generation
-	// RefusedAt is the number in the reason of `publish_refused`: the sequence expected, or the stream's tail.
+	// RefusedAt is the number in the reason of `publish_refused`: the sequence expected, or the stream's
+	// tail.
 	RefusedAt uint64
 	// RequestType and Extension say what a broker did not support.
 	RequestType, Extension []byte
 
-	// payloads, owners and brokers are the parts of the payload behind the list cursors.
+	// payloads, owners and brokers are how far NextPayload, NextOwner and NextBroker have walked.
 	payloads, owners, brokers elements
 
-	buf     []byte
-	raw     [fieldCount]token
-	seen    uint64
-	present uint64
+	// buf is the payload; raw[f] is where in it the value of field f lies, if bit f of seen is set. Bit f of
+	// present says that the type has the field and that it is not null.
+	buf           []byte
+	raw           [fieldCount]token
+	seen, present uint64
+	// scratch holds texts without their escapes, ports the listener ports; both are kept between messages.
 	scratch []byte
 	ports   []uint16
 }
@@ -136,7 +144,7 @@ const _ = uint(64 - fieldCount)
 //felix:hot
 func (m *Message) Has(f Field) bool { return m.present&(1<<f) != 0 }
 
-// reset makes m empty and keeps its memory. The tokens are not cleared: seen says which of them count.
+// reset makes m empty and keeps its memory.
 func (m *Message) reset() {
 	scratch, ports := m.scratch[:0], m.ports[:0]
 	if cap(scratch) > maxKeptScratch {
@@ -145,8 +153,8 @@ func (m *Message) reset() {
 	*m = Message{BadField: fieldCount, scratch: scratch, ports: ports}
 }
 
-// AckMode returns the acknowledgement that a JSON publish asks for. Without `ack` a request id asks for one, per
-// message or per batch as the type is; "none" asks for none even with an id (wire protocol section 8.3).
+// AckMode returns the acknowledgement that a JSON publish asks for. Without `ack` a request id asks for one,
+// per message or per batch as the type is; "none" asks for none even with an id (wire protocol section 8.3).
 func (m *Message) AckMode() AckMode {
 	switch {
 	case m.HasAck:
@@ -159,8 +167,8 @@ func (m *Message) AckMode() AckMode {
 	return AckPerBatch
 }
 
-// Refusal copies the refusal out of an `error`, `publish_error` or similar. A missing code is CodeUnknown with class 0;
-// an unknown code keeps its class and an unknown class is fatal.
+// Refusal copies the refusal out of an `error`, `publish_error` or similar. A missing code is CodeUnknown
+// with class 0; an unknown code keeps its class and an unknown class is fatal.
 func (m *Message) Refusal() Refusal {
 	r := Refusal{
 		Message:          string(m.Text),

@@ -27,9 +27,9 @@ func (m *Message) decodePayloads(t token) error {
 	return nil
 }
 
-// NextPayload returns the base64 text of the next record of a `payloads` list; false at its end. A record that is
-// spelled with escapes is unescaped into the message's scratch space; one that names no text is returned empty with
-// its base64 unreadable, so that decoding refuses it.
+// NextPayload returns the base64 text of the next record of a `payloads` list; false at its end. A record
+// that is spelled with escapes is unescaped into the message's scratch space; one that names no text is
+// returned empty with its base64 unreadable, so that decoding refuses it.
 //
 //felix:hot
 func (m *Message) NextPayload() ([]byte, bool) {
@@ -55,10 +55,10 @@ func (m *Message) RecordsBound() int {
 	return 4 + 4*m.PayloadCount + len(m.buf)/4*3
 }
 
-// AppendRecords decodes the payloads of `publish` or `publish_batch` (and of `event` and `event_batch`) and appends
-// them as u32 count and records: the layout of Publish.Body, so that JSON and binary publishes are one from here on.
-// It returns the sum of the record lengths. ErrBadBase64 leaves dst as it was. Call it once per message: it uses up the
-// list that NextPayload walks.
+// AppendRecords decodes the payloads of `publish` or `publish_batch` (and of `event` and `event_batch`) and
+// appends them as u32 count and records: the layout of Publish.Body, so that JSON and binary publishes are
+// one from here on. It returns the sum of the record lengths. ErrBadBase64 leaves dst as it was. Call it once
+// per message: it uses up the list that NextPayload walks.
 func (m *Message) AppendRecords(dst []byte) (out []byte, payloadBytes int, err error) {
 	out = binary.BigEndian.AppendUint32(dst, uint32(m.PayloadCount))
 	if m.Has(FieldPayload) {

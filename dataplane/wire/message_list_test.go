@@ -23,7 +23,8 @@ func TestNextPayload(t *testing.T) {
 }
 
 func TestAppendRecords(t *testing.T) {
-	want := AppendRecord(AppendRecord(AppendRecord([]byte{0, 0, 0, 3}, []byte("a")), nil), []byte{0xfb, 0xff, 0xbf})
+	want := AppendRecord(AppendRecord(AppendRecord([]byte{0, 0, 0, 3}, []byte("a")), nil),
+		[]byte{0xfb, 0xff, 0xbf})
 	cases := []struct {
 		name, text string
 		want       []byte
@@ -31,8 +32,10 @@ func TestAppendRecords(t *testing.T) {
 	}{
 		{"batch", `{"type":"publish_batch",` + batchScope + `,"payloads":["YQ==","","+\/+\/"]}`, want, 4},
 		{"empty batch", `{"type":"publish_batch",` + batchScope + `,"payloads":[]}`, []byte{0, 0, 0, 0}, 0},
-		{"single", `{"type":"publish",` + batchScope + `,"payload":"b25l"}`, AppendRecord([]byte{0, 0, 0, 1}, []byte("one")), 3},
-		{"single empty", `{"type":"publish",` + batchScope + `,"payload":""}`, AppendRecord([]byte{0, 0, 0, 1}, nil), 0},
+		{"single", `{"type":"publish",` + batchScope + `,"payload":"b25l"}`,
+			AppendRecord([]byte{0, 0, 0, 1}, []byte("one")), 3},
+		{"single empty", `{"type":"publish",` + batchScope + `,"payload":""}`,
+			AppendRecord([]byte{0, 0, 0, 1}, nil), 0},
 		{"event", `{"type":"event",` + batchScope + `,"payload":"b25l","offset":3}`,
 			AppendRecord([]byte{0, 0, 0, 1}, []byte("one")), 3},
 		{"nothing to publish", `{"type":"ok"}`, []byte{0, 0, 0, 0}, 0},
@@ -60,7 +63,8 @@ func TestAppendRecordsBadBase64(t *testing.T) {
 		`{"type":"publish_batch",` + batchScope + `,"payloads":["\ud800"]}`,
 	} {
 		m := parse(t, text)
-		if got, sum, err := m.AppendRecords([]byte("x")); err != ErrBadBase64 || string(got) != "x" || sum != 0 {
+		if got, sum, err := m.AppendRecords([]byte("x")); err != ErrBadBase64 || string(got) != "x" ||
+			sum != 0 {
 			t.Errorf("%s: %q, %d, %v", text, got, sum, err)
 		}
 	}
@@ -91,7 +95,8 @@ func TestShardOwnersView(t *testing.T) {
 		t.Fatalf("one owner too many: %+v", o)
 	}
 
-	m = *parse(t, `{"type":"shard_owners_view","request_id":1,"owners":[{"generation":3,"x":[{}],"addr":null,"node_id":null,"shard":2}]}`)
+	m = *parse(t,
+		`{"type":"shard_owners_view","request_id":1,"owners":[{"generation":3,"x":[{}],"addr":null,"node_id":null,"shard":2}]}`)
 	if !m.NextOwner(&o) || o.Shard != 2 || o.Generation != 3 || o.Addr != nil || m.NextOwner(&o) {
 		t.Fatalf("owner %+v", o)
 	}
@@ -117,7 +122,8 @@ func TestTopologyView(t *testing.T) {
 		t.Fatalf("one broker too many: %+v", b)
 	}
 	_, payload = payloadOf(t, AppendTopologyView(nil, nil))
-	if err := ParseMessage(payload, &m); err != nil || m.NextBroker(&b) || !bytes.Contains(payload, []byte("[]")) {
+	if err := ParseMessage(payload, &m); err != nil || m.NextBroker(&b) ||
+		!bytes.Contains(payload, []byte("[]")) {
 		t.Fatalf("empty topology: %v, %s", err, payload)
 	}
 }

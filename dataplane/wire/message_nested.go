@@ -2,8 +2,8 @@ package wire
 
 import "math"
 
-// The values below are objects inside a message. Their text has passed the scanner as part of the message, so that
-// walking it again cannot fail.
+// The values below are objects inside a message. Their text has passed the scanner as part of the message, so
+// that walking it again cannot fail.
 
 // membersOf walks the object t; false if t is none.
 func (m *Message) membersOf(t token) (members, bool) {
@@ -108,8 +108,8 @@ func (m *Message) decodeDetail(t token) error {
 	return nil
 }
 
-// decodeRefused reads the reason of `publish_refused`: a name, or an object whose one member is the name and holds
-// what belongs to it (wire protocol section 8.3).
+// decodeRefused reads the reason of `publish_refused`: a name, or an object whose one member is the name and
+// holds what belongs to it (wire protocol section 8.3).
 func (m *Message) decodeRefused(t token) error {
 	if t.kind == tokenString {
 		if err := m.decodeText(&m.Reason, t); err != nil {

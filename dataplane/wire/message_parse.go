@@ -2,12 +2,13 @@ package wire
 
 import "unicode/utf8"
 
-// ParseMessage reads a JSON message into m, replacing everything m held. The payload must be exactly one object, with
-// nothing but white space around it.
+// ParseMessage reads a JSON message into m, replacing everything m held. The payload must be exactly one
+// object, with nothing but white space around it.
 //
-// Errors are ErrMalformedJSON, ErrMissingField, ErrWrongType and ErrBadBase64; m.BadField names the field for the last
-// three. A type that is not in section 8 is no error: m.Type is MsgUnknown, m.RawType its name, and the request id is
-// set when it is an unsigned integer. After an error only m.Type, m.RawType and m.BadField may be looked at.
+// Errors are ErrMalformedJSON, ErrMissingField, ErrWrongType and ErrBadBase64; m.BadField names the field for
+// the last three. A type that is not in section 8 is no error: m.Type is MsgUnknown, m.RawType its name, and
+// the request id is set when it is an unsigned integer. After an error only m.Type, m.RawType and m.BadField
+// may be looked at.
 //
 //felix:hot
 func ParseMessage(payload []byte, m *Message) error {

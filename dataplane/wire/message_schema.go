@@ -49,6 +49,7 @@ var (
 	ruleSubscription = rule{FieldSubscriptionID, shapeU64, required}
 	ruleKey          = rule{FieldKey, shapeText, required}
 	ruleRoutingKey   = rule{FieldKey, shapeKey, optional}
+	ruleAck          = rule{FieldAck, shapeAck, optional}
 	ruleText         = rule{FieldText, shapeText, required}
 	ruleShards       = rule{FieldShards, shapeU32, required}
 	ruleRouting      = rule{FieldRouting, shapeRouting, optional}
@@ -73,7 +74,9 @@ func cacheScope(rules ...rule) []rule {
 }
 
 func groupScope() []rule {
-	return streamScope(rule{FieldShard, shapeU32, required}, rule{FieldGroup, shapeText, required}, ruleRequestID)
+	return streamScope(ruleRequestID,
+		rule{FieldShard, shapeU32, required},
+		rule{FieldGroup, shapeText, required})
 }
 
 // namedScope is the scope of the questions about a stream or a cache.
@@ -94,8 +97,8 @@ func refusalRules(rules ...rule) []rule {
 		rule{FieldDetail, shapeDetail, optional})
 }
 
-// schemas lists the fields of every message type. Types that this release answers with a refusal, or never asks for,
-// list what the answer needs: the names for the permission check and the request id.
+// schemas lists the fields of every message type. Types that this release answers with a refusal, or never
+// asks for, list what the answer needs: the names for the permission check and the request id.
 var schemas = [messageTypes][]rule{
 	MsgAuth: {
 		{FieldTenant, shapeText, required},
@@ -111,13 +114,17 @@ var schemas = [messageTypes][]rule{
 		{FieldListenerPorts, shapePorts, optional},
 		{FieldPublishWindow, shapeU32, optional},
 	},
-	MsgError:       refusalRules(ruleText),
-	MsgUnsupported: {{FieldRequestType, shapeText, required}, {FieldExtension, shapeText, optional}, ruleMayRequestID},
-	MsgExtension:   {{FieldName, shapeText, required}, ruleMayRequestID},
+	MsgError: refusalRules(ruleText),
+	MsgUnsupported: {
+		{FieldRequestType, shapeText, required},
+		{FieldExtension, shapeText, optional},
+		ruleMayRequestID,
+	},
+	MsgExtension: {{FieldName, shapeText, required}, ruleMayRequestID},
 
-	MsgPublish: streamScope(rule{FieldPayload, shapeBase64, required}, ruleRoutingKey, ruleMayRequestID,
-		rule{FieldAck, shapeAck, optional}),
-	MsgPublishBatch:      streamScope(rulePayloads, ruleRoutingKey, ruleMayRequestID, rule{FieldAck, shapeAck, optional}),
+	MsgPublish: streamScope(ruleRoutingKey, ruleMayRequestID, ruleAck,
+		rule{FieldPayload, shapeBase64, required}),
+	MsgPublishBatch:      streamScope(rulePayloads, ruleRoutingKey, ruleMayRequestID, ruleAck),
 	MsgPublishWidth:      streamScope(ruleShards, ruleRouting),
 	MsgPublishOK:         {ruleRequestID, {FieldOffset, shapeU64, optional}},
 	MsgPublishError:      refusalRules(ruleRequestID, ruleText),

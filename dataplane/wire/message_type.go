@@ -1,10 +1,11 @@
 package wire
 
-// MessageType is the `type` of a JSON message (wire protocol section 8). The types a client may send come first, those
-// that only a broker sends follow.
+// MessageType is the `type` of a JSON message (wire protocol section 8). The types a client may send come
+// first, those that only a broker sends follow.
 type MessageType uint8
 
-// The message types. MsgUnknown stands for every type that this release does not know; Message.RawType has its name.
+// The message types. MsgUnknown stands for every type that this release does not know; Message.RawType has
+// its name.
 const (
 	MsgUnknown               MessageType = iota
 	MsgAuth                              // `auth`
@@ -178,12 +179,12 @@ func (t MessageType) String() string {
 	return messageNames[MsgUnknown]
 }
 
-// FromClient reports whether a client may send t. It is false for broker-only types, for `error`, and for MsgUnknown:
-// what a broker answers to those differs (wire protocol sections 6 and 8.2).
+// FromClient reports whether a client may send t. It is false for broker-only types, for `error`, and for
+// MsgUnknown: what a broker answers to those differs (wire protocol sections 6 and 8.2).
 func (t MessageType) FromClient() bool { return t > MsgUnknown && t <= MsgExtension }
 
-// messageTypeOf maps a wire name to its type, MsgUnknown if there is none. A switch, because the compiler turns it into
-// a search by length and value that neither hashes nor allocates.
+// messageTypeOf maps a wire name to its type, MsgUnknown if there is none. A switch, because the compiler
+// turns it into a search by length and value that neither hashes nor allocates.
 //
 //felix:hot
 func messageTypeOf(name []byte) MessageType {

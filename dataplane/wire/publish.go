@@ -2,8 +2,8 @@ package wire
 
 import "encoding/binary"
 
-// AckMode says which answer a publish wants. One frame gets one answer in either mode; the two differ as a label only
-// (wire protocol section 10).
+// AckMode says which answer a publish wants. One frame gets one answer in either mode; the two differ as a
+// label only (wire protocol section 10).
 type AckMode uint8
 
 // The acknowledgement modes, numbered as in binary frames; AckNone has no number there.
@@ -13,8 +13,8 @@ const (
 	AckPerBatch   AckMode = 2 // one answer for the batch
 )
 
-// Publish is a publish batch of any of the six layouts (wire protocol sections 9.1 to 9.4). All slices borrow the
-// parsed payload:
+// Publish is a publish batch of any of the six layouts (wire protocol sections 9.1 to 9.4). All slices borrow
+// the parsed payload:
 //
 //	[acked]       u64 request_id, u8 ack_mode
 //	[idempotent]  u64 producer_id, u64 sequence
@@ -22,15 +22,16 @@ const (
 //	u16 tenant_len, tenant   u16 namespace_len, namespace   u16 stream_len, stream
 //	u32 count, then count x { u32 len, bytes }                                       <- Body
 //
-// Body is laid out exactly like the payload of a shared event batch (FlagEventBatchShared), so a broker fans a batch
-// out by writing another header in front of the bytes it received: the one copy of the publish walk is also the last.
+// Body is laid out exactly like the payload of a shared event batch (FlagEventBatchShared), so a broker fans
+// a batch out by writing another header in front of the bytes it received: the one copy of the publish walk
+// is also the last.
 type Publish struct {
 	// RequestID is echoed in the answer; set when Acked.
 	RequestID RequestID
 	// Ack is the mode asked for; AckNone unless Acked.
 	Ack AckMode
-	// Acked means that the publisher waits for an answer. On a malformed frame it means that RequestID was readable,
-	// so that the refusal can name it.
+	// Acked means that the publisher waits for an answer. On a malformed frame it means that RequestID was
+	// readable, so that the refusal can name it.
 	Acked bool
 	// Idempotent means that ProducerID and Sequence are set; such a frame is answered in JSON.
 	Idempotent bool
@@ -42,21 +43,23 @@ type Publish struct {
 	Sequence uint64
 	// Key is the routing key, valid UTF-8, 0 to MaxNameBytes bytes.
 	Key []byte
-	// Tenant, Namespace and Stream name the target. They are checked for UTF-8 only: which names exist, and which
-	// characters they may have, is not the wire's business.
+	// Tenant, Namespace and Stream name the target. They are checked for UTF-8 only: which names exist, and
+	// which characters they may have, is not the wire's business.
 	Tenant, Namespace, Stream []byte
 	// Count is the number of records; 0 is legal on the wire.
 	Count uint32
-	// Body is the u32 count and its records, exactly: bytes behind the last record are ignored and not part of it.
+	// Body is the u32 count and its records, exactly: bytes behind the last record are ignored and not part
+	// of it.
 	Body []byte
 	// PayloadBytes is the sum of the record lengths.
 	PayloadBytes int
 }
 
-// ParsePublish reads the payload of a publish frame with flags f into p. It refuses other flags, counts that the
-// payload cannot hold, parts that end early, names and keys that are not UTF-8 and unknown acknowledgement modes, with
-// ErrFlags, ErrCount, ErrTruncated, ErrNotUTF8 and ErrAckMode. On an error p.RequestID and p.Acked are set whenever the
-// request id could be read, everything else is undefined. p is overwritten completely and needs no clearing.
+// ParsePublish reads the payload of a publish frame with flags f into p. It refuses other flags, counts that
+// the payload cannot hold, parts that end early, names and keys that are not UTF-8 and unknown
+// acknowledgement modes, with ErrFlags, ErrCount, ErrTruncated, ErrNotUTF8 and ErrAckMode. On an error
+// p.RequestID and p.Acked are set whenever the request id could be read, everything else is undefined. p is
+// overwritten completely and needs no clearing.
 //
 //felix:hot
 func ParsePublish(f Flags, payload []byte, p *Publish) error {
@@ -130,9 +133,9 @@ func takeAckPrefix(f Flags, b []byte, p *Publish) ([]byte, error) {
 	return b, nil
 }
 
-// PublishRequestID reads the request id of an acked publish frame without looking at the rest: it is the first 8
-// payload bytes even when the body is malformed or was never read (wire protocol section 9.3). ok is false when the
-// flags ask for no answer or fewer than 8 bytes are there.
+// PublishRequestID reads the request id of an acked publish frame without looking at the rest: it is the
+// first 8 payload bytes even when the body is malformed or was never read (wire protocol section 9.3). ok is
+// false when the flags ask for no answer or fewer than 8 bytes are there.
 //
 //felix:hot
 func PublishRequestID(f Flags, payload []byte) (id RequestID, ok bool) {

@@ -30,10 +30,10 @@ type PublishAck struct {
 	Offset Offset
 }
 
-// AppendPublishAck appends the answer to a peer that understands peerFlags (its client_flags, or BaselineFlags). Parts
-// that the peer did not offer are left out: the code without FlagAckCode, reason and wait without FlagAckDetail or when
-// there is none, the owner without FlagAckOwner, the offset without FlagAckOffset. Longer texts than a u16 can carry
-// are cut at a character.
+// AppendPublishAck appends the answer to a peer that understands peerFlags (its client_flags, or
+// BaselineFlags). Parts that the peer did not offer are left out: the code without FlagAckCode, reason and
+// wait without FlagAckDetail or when there is none, the owner without FlagAckOwner, the offset without
+// FlagAckOffset. Longer texts than a u16 can carry are cut at a character.
 //
 //felix:hot
 func AppendPublishAck(dst []byte, peerFlags Flags, a *PublishAck) []byte {
@@ -71,13 +71,13 @@ func AppendPublishAck(dst []byte, peerFlags Flags, a *PublishAck) []byte {
 	return closeFrame(dst, start, f)
 }
 
-// ParsePublishAck reads the payload of an acknowledgement with flags f into a, every field. Trailing bytes are
-// ignored. Errors: ErrFlags, ErrTruncated, ErrNotUTF8, and ErrStatus for an unknown status, a code on a success or an
-// offset on a failure. An unknown code keeps its number, an unknown class is fatal, a refusal without code has
-// CodeUnknown and class 0. After an error a is undefined.
+// ParsePublishAck reads the payload of an acknowledgement with flags f into a, every field. Trailing bytes
+// are ignored. Errors: ErrFlags, ErrTruncated, ErrNotUTF8, and ErrStatus for an unknown status, a code on a
+// success or an offset on a failure. An unknown code keeps its number, an unknown class is fatal, a refusal
+// without code has CodeUnknown and class 0. After an error a is undefined.
 //
-// Texts are copied, so an acknowledgement outlives its frame; one that equals the text a already holds is kept. A
-// reader that uses one PublishAck for all answers therefore allocates only when a text changes.
+// Texts are copied, so an acknowledgement outlives its frame; one that equals the text a already holds is
+// kept. A reader that uses one PublishAck for all answers therefore allocates only when a text changes.
 //
 //felix:hot
 func ParsePublishAck(f Flags, payload []byte, a *PublishAck) error {
@@ -177,7 +177,8 @@ func takeAckOwner(f Flags, b []byte, a *PublishAck) ([]byte, error) {
 	return b, nil
 }
 
-// keepText sets *s to text without copying it when it is the same text already. The comparison does not allocate.
+// keepText sets *s to text without copying it when it is the same text already. The comparison does not
+// allocate.
 func keepText(s *string, text []byte) {
 	if *s != string(text) {
 		*s = string(text)

@@ -12,7 +12,8 @@ const allAckFlags = FlagAckOwner | FlagAckCode | FlagAckDetail | FlagAckOffset
 func TestAppendPublishAckHonoursOffers(t *testing.T) {
 	failed := PublishAck{RequestID: 9, Refusal: Refusal{Code: CodeOverloaded, Message: "m", Reason: "r",
 		RetryAfterMillis: 10}, HasOwner: true, OwnerNode: "n", HasOffset: true, Offset: 3}
-	ok := PublishAck{RequestID: 9, OK: true, Refusal: failed.Refusal, HasOwner: true, HasOffset: true, Offset: 3}
+	ok := PublishAck{RequestID: 9, OK: true, Refusal: failed.Refusal, HasOwner: true, HasOffset: true,
+		Offset: 3}
 	bare := PublishAck{RequestID: 9, Refusal: Refusal{Code: CodeForbidden}}
 	waits := PublishAck{RequestID: 9, Refusal: Refusal{Code: CodeForbidden, RetryAfterMillis: 1}}
 	cases := []struct {
@@ -53,7 +54,8 @@ func TestAppendPublishAckHonoursOffers(t *testing.T) {
 }
 
 func TestPublishAckNeverSendsCodeZero(t *testing.T) {
-	flags, payload := payloadOf(t, AppendPublishAck(nil, FlagAckCode, &PublishAck{Refusal: Refusal{Message: "x"}}))
+	flags, payload := payloadOf(t, AppendPublishAck(nil, FlagAckCode,
+		&PublishAck{Refusal: Refusal{Message: "x"}}))
 	var a PublishAck
 	if err := ParsePublishAck(flags, payload, &a); err != nil {
 		t.Fatal(err)
@@ -73,7 +75,8 @@ func TestPublishAckClipsTexts(t *testing.T) {
 	}
 	if want := long[:MaxNameBytes-1]; a.Refusal.Message != want || a.Refusal.Reason != want ||
 		!utf8.ValidString(a.Refusal.Message) {
-		t.Fatalf("texts of %d and %d bytes, want %d", len(a.Refusal.Message), len(a.Refusal.Reason), len(want))
+		t.Fatalf("texts of %d and %d bytes, want %d", len(a.Refusal.Message), len(a.Refusal.Reason),
+			len(want))
 	}
 }
 
@@ -96,12 +99,14 @@ func TestParsePublishAckMalformed(t *testing.T) {
 		{"message not UTF-8", FlagPublishAck, "\x01" + id + "\x00\x01\xff", ErrNotUTF8},
 		{"reason not UTF-8", FlagPublishAck | FlagAckCode | FlagAckDetail,
 			"\x01" + id + "\x00\x00\x00\x05\x01\x00\x01\xff" + id, ErrNotUTF8},
-		{"owner not UTF-8", FlagPublishAck | FlagAckOwner, "\x00" + id + "\x00\x00\x00\x01\xff\x00\x00" + id, ErrNotUTF8},
+		{"owner not UTF-8", FlagPublishAck | FlagAckOwner, "\x00" + id + "\x00\x00\x00\x01\xff\x00\x00" + id,
+			ErrNotUTF8},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			var a PublishAck
-			if err := ParsePublishAck(c.flags, []byte(c.payload), &a); !errors.Is(err, c.err) || !IsMalformed(err) {
+			if err := ParsePublishAck(c.flags, []byte(c.payload), &a); !errors.Is(err, c.err) ||
+				!IsMalformed(err) {
 				t.Fatalf("error %v, want %v", err, c.err)
 			}
 		})
@@ -132,7 +137,8 @@ func TestParsePublishAckUnknownCodeAndClass(t *testing.T) {
 	}
 }
 
-// An acknowledgement is parsed into the same struct again and again: nothing of an earlier one may show through.
+// An acknowledgement is parsed into the same struct again and again: nothing of an earlier one may show
+// through.
 func TestParsePublishAckForgets(t *testing.T) {
 	var a PublishAck
 	for i, first := range goldenAcks {

@@ -4,8 +4,8 @@ import "encoding/binary"
 
 // PublishFrame is what a publisher sends: the input of AppendPublish.
 type PublishFrame struct {
-	// Ack is the answer wanted. AckNone sends no request id. An Idempotent frame is always AckPerBatch, whatever is
-	// written here.
+	// Ack is the answer wanted. AckNone sends no request id. An Idempotent frame is always AckPerBatch,
+	// whatever is written here.
 	Ack AckMode
 	// RequestID is echoed in the answer; ignored for AckNone.
 	RequestID RequestID
@@ -68,8 +68,8 @@ func (p *PublishFrame) Validate() error {
 	return nil
 }
 
-// AppendPublish appends p as a whole frame. REQUIRES p.Validate() == nil: lengths are not checked again, and a longer
-// name would write a frame that says something else.
+// AppendPublish appends p as a whole frame. REQUIRES p.Validate() == nil: lengths are not checked again, and
+// a longer name would write a frame that says something else.
 //
 //felix:hot
 func AppendPublish(dst []byte, p *PublishFrame) []byte {
@@ -80,9 +80,9 @@ func AppendPublish(dst []byte, p *PublishFrame) []byte {
 	return dst
 }
 
-// AppendPublishHead appends everything of the frame before the records, for a writer that has them encoded already:
-// count records must follow, and payloadLen is the length of the whole payload, records included. p.Payloads is
-// ignored.
+// AppendPublishHead appends everything of the frame before the records, for a writer that has them encoded
+// already: count records must follow, and payloadLen is the length of the whole payload, records included.
+// p.Payloads is ignored.
 //
 //felix:hot
 func AppendPublishHead(dst []byte, p *PublishFrame, payloadLen, count int) []byte {

@@ -59,7 +59,10 @@ func TestParsePublishMalformed(t *testing.T) {
 	const acked, keyed = FlagPublishBatch | FlagPublishAcked, FlagPublishBatch | FlagPublishKeyed
 	idempotent := acked | FlagPublishIdempotent
 	good := bodyWith("t", "n", "s", 0, 0, 0, 0)
-	prefix := func(mode byte, body []byte) []byte { return append([]byte{0, 0, 0, 0, 0, 0, 0, 9, mode}, body...) }
+	prefix := func(mode byte, body []byte) []byte {
+		return append([]byte{0, 0, 0, 0, 0, 0, 0, 9, mode},
+			body...)
+	}
 	cases := []struct {
 		name    string
 		flags   Flags
@@ -73,8 +76,10 @@ func TestParsePublishMalformed(t *testing.T) {
 		{"extra bit", FlagPublishBatch | FlagExtension, good, ErrFlags},
 		{"acked without batch", FlagPublishAcked, good, ErrFlags},
 		{"count of one, no record", FlagPublishBatch, bodyWith("t", "n", "s", 0, 0, 0, 1), ErrCount},
-		{"count larger than a quarter", FlagPublishBatch, bodyWith("t", "n", "s", 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0), ErrCount},
-		{"largest count", FlagPublishBatch, bodyWith("t", "n", "s", 255, 255, 255, 255, 0, 0, 0, 0), ErrCount},
+		{"count larger than a quarter", FlagPublishBatch,
+			bodyWith("t", "n", "s", 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0), ErrCount},
+		{"largest count", FlagPublishBatch, bodyWith("t", "n", "s", 255, 255, 255, 255, 0, 0, 0, 0),
+			ErrCount},
 		{"lying count within a quarter", FlagPublishBatch,
 			bodyWith("t", "n", "s", 0, 0, 0, 2, 0, 0, 0, 4, 1, 2, 3, 4), ErrTruncated},
 		{"record longer than payload", FlagPublishBatch,
@@ -116,7 +121,8 @@ func TestParsePublishTruncatedAtEveryByte(t *testing.T) {
 			if err := ParsePublish(flags, payload[:n:n], &p); err == nil {
 				t.Fatalf("%s: the first %d of %d bytes parsed", c.name, n, len(payload))
 			}
-			if wantID := flags.Has(FlagPublishAcked) && n >= 8; p.Acked != wantID || (wantID && p.RequestID != 7) {
+			if wantID := flags.Has(FlagPublishAcked) && n >= 8; p.Acked != wantID ||
+				(wantID && p.RequestID != 7) {
 				t.Fatalf("%s: after %d bytes request id %d, %v", c.name, n, p.RequestID, p.Acked)
 			}
 		}
@@ -167,7 +173,8 @@ func TestPublishFrameValidate(t *testing.T) {
 		frame PublishFrame
 		err   error
 	}{
-		{"longest names", PublishFrame{Tenant: long, Namespace: long, Stream: long, Key: []byte(long), Keyed: true}, nil},
+		{"longest names", PublishFrame{Tenant: long, Namespace: long, Stream: long, Key: []byte(long),
+			Keyed: true}, nil},
 		{"tenant", PublishFrame{Tenant: long + "x"}, ErrNameTooLong},
 		{"namespace", PublishFrame{Namespace: long + "x"}, ErrNameTooLong},
 		{"stream", PublishFrame{Stream: long + "x"}, ErrNameTooLong},

@@ -2,12 +2,12 @@ package wire
 
 import "encoding/binary"
 
-// Records are the repeated part of publish batches, event batches and key lists: for each one a u32 length and that
-// many bytes. The helpers below walk and build such a run; the parsers have already checked every length of a run that
-// they hand out, so that walking it cannot fail.
+// Records are the repeated part of publish batches, event batches and key lists: for each one a u32 length
+// and that many bytes. The helpers below walk and build such a run; the parsers have already checked every
+// length of a run that they hand out, so that walking it cannot fail.
 
-// NextRecord cuts the first record off b. It returns ok false at the end of the run, and also where b is too short for
-// the length it names, which cannot happen behind a parser.
+// NextRecord cuts the first record off b. It returns ok false at the end of the run, and also where b is too
+// short for the length it names, which cannot happen behind a parser.
 //
 //felix:hot
 func NextRecord(b []byte) (rec, rest []byte, ok bool) {
@@ -22,8 +22,8 @@ func NextRecord(b []byte) (rec, rest []byte, ok bool) {
 	return b[:n:n], b[n:], true
 }
 
-// NextTimedRecord is NextRecord for event batches with FlagEventTimestamps: a u64 append time in microseconds since
-// the Unix epoch precedes every length.
+// NextTimedRecord is NextRecord for event batches with FlagEventTimestamps: a u64 append time in microseconds
+// since the Unix epoch precedes every length.
 func NextTimedRecord(b []byte) (micros uint64, rec, rest []byte, ok bool) {
 	micros, b, ok = takeU64(b)
 	if !ok {
@@ -47,8 +47,8 @@ func AppendTimedRecord(dst []byte, micros uint64, rec []byte) []byte {
 	return AppendRecord(dst, rec)
 }
 
-// takeRecords cuts a run of count records off b, each with extra bytes before its length, and returns the run, what
-// follows it and the sum of the record lengths.
+// takeRecords cuts a run of count records off b, each with extra bytes before its length, and returns the
+// run, what follows it and the sum of the record lengths.
 func takeRecords(b []byte, count uint32, extra int) (run, rest []byte, sum int, err error) {
 	if uint64(count) > uint64(len(b)/(4+extra)) {
 		return nil, nil, 0, ErrCount

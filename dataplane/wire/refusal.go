@@ -2,7 +2,7 @@ package wire
 
 // Reasons that travel in the detail of a refusal (wire protocol section 16, decisions section 8).
 const (
-	ReasonPublishQueueFull = "publish_queue_full" // overloaded: the publish queue of the tenant or shard is full
+	ReasonPublishQueueFull = "publish_queue_full" // overloaded: a publish queue is full
 	ReasonTenantQuota      = "tenant_quota"       // overloaded: the tenant used up its share
 	ReasonFrameTooLarge    = "frame_too_large"    // limit_exceeded: a frame beyond the stream's limit
 )

@@ -5,9 +5,10 @@ const (
 	fnvPrime       = 0x00000100000001b3
 )
 
-// ShardOf returns the shard of key in a stream or cache of n shards (wire protocol section 18): FNV-1a over the key
-// bytes and a 64-bit finaliser, then modulo n, or jump consistent hash when jump is set. It is 0 for n <= 1. The empty
-// key is hashed like any other; a record without a key belongs to shard 0 and must not be passed here.
+// ShardOf returns the shard of key in a stream or cache of n shards (wire protocol section 18): FNV-1a over
+// the key bytes and a 64-bit finaliser, then modulo n, or jump consistent hash when jump is set. It is 0 for
+// n <= 1. The empty key is hashed like any other; a record without a key belongs to shard 0 and must not be
+// passed here.
 //
 //felix:hot
 func ShardOf(key []byte, n uint32, jump bool) ShardID {
@@ -39,8 +40,8 @@ func fnv1a(key []byte) uint64 {
 	return h
 }
 
-// jumpHash is the jump consistent hash of Lamping and Veach. The floating-point expression is part of the protocol:
-// another order of operations rounds differently and routes differently.
+// jumpHash is the jump consistent hash of Lamping and Veach. The floating-point expression is part of the
+// protocol: another order of operations rounds differently and routes differently.
 func jumpHash(h uint64, n uint32) ShardID {
 	b, j := int64(-1), int64(0)
 	for j < int64(n) {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// The take functions cut one field off the front of b. They inline, allocate nothing and never read past b; ok is
-// false when b is too short, and rest is then nil.
+// The take functions cut one field off the front of b. They inline, allocate nothing and never read past b;
+// ok is false when b is too short, and rest is then nil.
 
 func takeU8(b []byte) (v uint8, rest []byte, ok bool) {
 	if len(b) < 1 {

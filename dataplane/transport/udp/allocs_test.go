@@ -13,7 +13,8 @@ import (
 //	WriteMsgUDP and ReadBatch, coalesced or not, of known peers            0 allocations
 //	peers.addr of a known peer                                             0 allocations
 
-// meets runs f until some run needs at most want allocations: a collection that empties a pool cannot fail the gate.
+// meets runs f until some run needs at most want allocations: a collection that empties a pool cannot fail
+// the gate.
 func meets(t *testing.T, want float64, f func()) {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))

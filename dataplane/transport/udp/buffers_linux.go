@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// growBuffers asks for wanted bytes each way, past the system's limit where the process may (CAP_NET_ADMIN), and
-// returns what was granted.
+// growBuffers asks for wanted bytes each way, past the system's limit where the process may (CAP_NET_ADMIN),
+// and returns what was granted.
 func growBuffers(conn *net.UDPConn, wanted int) (receiveBytes, sendBytes int) {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -14,11 +14,12 @@ import (
 )
 
 const (
-	// coalescedBytes holds the largest result of one receive: a datagram has at most 65,535 bytes and so has a
-	// coalesced run, unless an administrator raised the device's limit; then the tail is dropped and counted.
+	// coalescedBytes holds the largest result of one receive: a datagram has at most 65,535 bytes and so has
+	// a coalesced run, unless an administrator raised the device's limit; then the tail is dropped and
+	// counted.
 	coalescedBytes = 64 << 10
-	// controlBytes holds the control messages of one receive: packet info of both families, both traffic class
-	// forms and the segment size, 144 bytes together.
+	// controlBytes holds the control messages of one receive: packet info of both families, both traffic
+	// class forms and the segment size, 144 bytes together.
 	controlBytes = 256
 	// maxReadErrors is how many passing errors in a row end the reader after all.
 	maxReadErrors = 1000
@@ -39,7 +40,7 @@ type reader struct {
 	rest    []byte       // datagrams of buffer that were not handed out yet
 	segment int          // length of every datagram in rest but the last
 	from    *net.UDPAddr // who sent rest
-	passed  []byte       // control messages that the QUIC library knows (ECN, packet info), for every datagram in rest
+	passed  []byte       // control messages of rest that the QUIC library knows: ECN, packet info
 
 	failures int // passing receive errors in a row
 }
@@ -62,17 +63,17 @@ func (s *Socket) PacketConn() net.PacketConn { return s }
 // GRO reports whether receive coalescing is on.
 func (s *Socket) GRO() bool { return s.gro }
 
-// WriteMsgUDP sends one datagram, or one run of them with a segment size among its control messages, to addr. It
-// is that of the embedded connection less its allocation of a socket address per call.
+// WriteMsgUDP sends one datagram, or one run of them with a segment size among its control messages, to addr.
+// It is that of the embedded connection less its allocation of a socket address per call.
 //
 //felix:hot
 func (s *Socket) WriteMsgUDP(b, oob []byte, addr *net.UDPAddr) (n, oobn int, err error) {
 	return s.UDPConn.WriteMsgUDPAddrPort(b, oob, addr.AddrPort())
 }
 
-// ReadBatch fills ms with received datagrams and returns how many, at least one; the flags are ignored. It blocks
-// until there is one. Errors are ErrClosed, ErrDeadline, or a failure of the socket; after any of them the reader
-// should stop.
+// ReadBatch fills ms with received datagrams and returns how many, at least one; the flags are ignored. It
+// blocks until there is one. Errors are ErrClosed, ErrDeadline, or a failure of the socket; after any of them
+// the reader should stop.
 //
 // REQUIRES: len(ms) > 0, each with one buffer; calls do not overlap.
 //
@@ -89,7 +90,8 @@ func (r *reader) ReadBatch(ms []ipv4.Message, _ int) (int, error) {
 		r.rest = r.rest[len(datagram):]
 		m := &ms[n]
 		if len(datagram) > len(m.Buffers[0]) {
-			// Slow path: larger than the slot. The library takes the data from here and recycles only its own slot.
+			// Slow path: larger than the slot. The library takes the data from here and recycles only its own
+			// slot.
 			m.Buffers[0] = make([]byte, len(datagram))
 			r.count.oversized.Inc()
 		}
@@ -105,8 +107,8 @@ func (r *reader) ReadBatch(ms []ipv4.Message, _ int) (int, error) {
 	return n, nil
 }
 
-// receive makes one call to the kernel and notes what it returned. After a nil error rest may still be empty: the
-// datagram was empty, or all of it was dropped.
+// receive makes one call to the kernel and notes what it returned. After a nil error rest may still be empty:
+// the datagram was empty, or all of it was dropped.
 //
 //felix:hot
 func (r *reader) receive() error {
@@ -132,7 +134,8 @@ func (r *reader) receive() error {
 	return nil
 }
 
-// parseControl takes the segment size out of the control messages and keeps those that the QUIC library reads.
+// parseControl takes the segment size out of the control messages and keeps those that the QUIC library
+// reads.
 func (r *reader) parseControl(control []byte) bool {
 	for len(control) >= unix.SizeofCmsghdr {
 		header, data, next, err := unix.ParseOneSocketControlMessage(control)
@@ -192,8 +195,8 @@ func passing(err error) bool {
 		return false
 	}
 	switch errno {
-	case unix.EAGAIN, unix.EINTR, unix.ENOBUFS, unix.ENOMEM,
-		unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.ENETDOWN, unix.EMSGSIZE, unix.EPROTO:
+	case unix.EAGAIN, unix.EINTR, unix.ENOBUFS, unix.ENOMEM, unix.EMSGSIZE, unix.EPROTO,
+		unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.ENETDOWN:
 		return true
 	}
 	return false

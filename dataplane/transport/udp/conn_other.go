@@ -17,8 +17,8 @@ func (s *Socket) GRO() bool { return false }
 
 func groWorks() bool { return false }
 
-// growBuffers asks for wanted bytes each way and for half of it until the system accepts. What is granted is what
-// was accepted.
+// growBuffers asks for wanted bytes each way and for half of it until the system accepts. What is granted is
+// what was accepted.
 func growBuffers(conn *net.UDPConn, wanted int) (receiveBytes, sendBytes int) {
 	return halveUntil(wanted, conn.SetReadBuffer), halveUntil(wanted, conn.SetWriteBuffer)
 }

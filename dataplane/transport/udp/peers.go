@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// peersPerGeneration bounds each of the two generations of a peers table: at about 150 bytes an entry the whole
-// table stays below 2.5 MB whatever addresses are forged.
+// peersPerGeneration bounds each of the two generations of a peers table: at about 150 bytes an entry the
+// whole table stays below 2.5 MB whatever addresses are forged.
 const peersPerGeneration = 8192
 
 // peers interns peer addresses: every datagram of a peer carries the same *net.UDPAddr, so that receiving

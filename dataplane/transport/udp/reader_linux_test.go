@@ -106,7 +106,8 @@ func TestUnreachablePeer(t *testing.T) {
 	gone := newSender(t, "127.0.0.1", s)
 	gone.conn.Close()
 	for range 10 {
-		if _, _, err := s.WriteMsgUDP([]byte("anybody there"), nil, gone.conn.LocalAddr().(*net.UDPAddr)); err != nil {
+		_, _, err := s.WriteMsgUDP([]byte("anybody there"), nil, gone.conn.LocalAddr().(*net.UDPAddr))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

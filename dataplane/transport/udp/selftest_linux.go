@@ -19,8 +19,9 @@ const (
 	selfTestWait    = 500 * time.Millisecond
 )
 
-// groWorks sends one segmented run over loopback to a socket with UDP_GRO and compares what ReadBatch returns,
-// byte by byte, once per process. Kernels without the option, and those that lose the segment size, fail it.
+// groWorks sends one segmented run over loopback to a socket with UDP_GRO and compares what ReadBatch
+// returns, byte by byte, once per process. Kernels without the option, and those that lose the segment size,
+// fail it.
 var groWorks = sync.OnceValue(func() bool {
 	return selfTest("127.0.0.1:0") || selfTest("[::1]:0")
 })
@@ -54,7 +55,8 @@ func selfTest(addr string) bool {
 // sendRun sends run as datagrams of selfTestSegment bytes, in one call where the kernel segments.
 func sendRun(conn *net.UDPConn, run []byte, to *net.UDPAddr) error {
 	segment := binary.NativeEndian.AppendUint16(nil, selfTestSegment)
-	if _, _, err := conn.WriteMsgUDP(run, controlMessage(unix.IPPROTO_UDP, unix.UDP_SEGMENT, segment), to); err == nil {
+	control := controlMessage(unix.IPPROTO_UDP, unix.UDP_SEGMENT, segment)
+	if _, _, err := conn.WriteMsgUDP(run, control, to); err == nil {
 		return nil
 	}
 	for len(run) > 0 {

@@ -31,8 +31,8 @@ func eachBind(t *testing.T, f func(t *testing.T, s *Socket, from *sender)) {
 	}
 }
 
-// TestTransfer sends 5,000 datagrams of mixed sizes, alone and in segmented runs, and expects each of them whole
-// and in order.
+// TestTransfer sends 5,000 datagrams of mixed sizes, alone and in segmented runs, and expects each of them
+// whole and in order.
 func TestTransfer(t *testing.T) {
 	eachBind(t, func(t *testing.T, s *Socket, from *sender) {
 		seed := rand.Uint64()
@@ -221,7 +221,8 @@ func setOptionTo(t *testing.T, conn *net.UDPConn, level, option, value int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), level, option, value) }); err != nil {
+	err = raw.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), level, option, value) })
+	if err != nil {
 		t.Fatal(err)
 	}
 }
