@@ -13,7 +13,7 @@ import (
 	"github.com/felix-go/felix/dataplane/broker"
 )
 
-func newBroker(*globals) *cobra.Command {
+func newBroker() *cobra.Command {
 	s := &settings{}
 	c := &cobra.Command{
 		Use:   "broker",

@@ -96,7 +96,7 @@ type development struct {
 
 func (d *development) run() error {
 	v, err := d.s.load(d.cmd, map[string]string{"quic_bind": "127.0.0.1:5000", "metrics_bind": "127.0.0.1:8080",
-		"state_dir": d.stateDir, "log_level": "warn"})
+		"state_dir": d.stateDir, "log_level": "error"})
 	if err != nil {
 		return err
 	}

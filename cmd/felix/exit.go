@@ -65,7 +65,7 @@ func exitCode(err error) int {
 		return exitNotFound
 	case errors.Is(err, felix.ErrForbidden), errors.Is(err, felix.ErrUnauthenticated):
 		return exitNotAllowed
-	case errors.Is(err, felix.ErrConfig):
+	case errors.Is(err, felix.ErrConfig), errors.Is(err, felix.ErrInvalidRequest), errors.Is(err, felix.ErrLimitExceeded):
 		return exitUsage
 	case felix.IsOutcomeUnknown(err):
 		return exitUnknown

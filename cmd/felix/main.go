@@ -5,12 +5,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 )
 
 func main() {
 	err := newRoot().ExecuteContext(context.Background())
 	if err != nil && err != errQuiet {
-		fmt.Fprintln(os.Stderr, "felix: "+err.Error())
+		fmt.Fprintln(os.Stderr, "felix: "+strings.TrimPrefix(err.Error(), "felix: "))
 	}
 	os.Exit(exitCode(err))
 }

@@ -3,8 +3,8 @@ package auth
 // Action is something a permission allows, control plane section 5.1. The zero Action is none.
 type Action uint8
 
-// The actions. Publish, subscribe, read, write and consume are data; the manage, view and delegate actions are asked for
-// by the control plane's API, and their implications reach the data plane (see Compile).
+// The actions. Publish, subscribe, read, write and consume are data; the manage, view and delegate actions
+// are asked for by the control plane's API, and their implications reach the data plane (see Compile).
 const (
 	StreamPublish        Action = iota + 1 // stream.publish
 	StreamSubscribe                        // stream.subscribe; implies group.consume

@@ -9,9 +9,12 @@ import (
 
 func benchMatcher(tb testing.TB) *Matcher {
 	m, err := Compile("t1", []string{
-		"stream.publish:stream:t1/orders/*", "stream.publish:stream:t1/ns/a-rather-long-stream-name-of-more-than-32-bytes",
-		"stream.subscribe:stream:t1/ns/s", "group.consume:group:t1/ns/s/g", "cache.read:cache:t1/ns/c/room1/*",
-		"cache.read:cache:t1/ns/c/room2/*", "cache.read:cache:t1/ns/c/user:1*", "cache.read:cache:t1/ns/c/exact",
+		"stream.publish:stream:t1/orders/*",
+		"stream.publish:stream:t1/ns/a-rather-long-stream-name-of-more-than-32-bytes",
+		"stream.subscribe:stream:t1/ns/s", "group.consume:group:t1/ns/s/g",
+		"cache.read:cache:t1/ns/c/room1/*",
+		"cache.read:cache:t1/ns/c/room2/*", "cache.read:cache:t1/ns/c/user:1*",
+		"cache.read:cache:t1/ns/c/exact",
 		"cache.write:cache:t1/ns/c", "node.view:cluster:*",
 	})
 	if err != nil {
@@ -20,8 +23,8 @@ func benchMatcher(tb testing.TB) *Matcher {
 	return m
 }
 
-// TestAllocs gates every decision, yes and no, and the login with a remembered token at zero objects. A collection in the
-// middle may add some, so one clean run is enough.
+// TestAllocs gates every decision, yes and no, and the login with a remembered token at zero objects. A
+// collection in the middle may add some, so one clean run is enough.
 func TestAllocs(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	m := benchMatcher(t)

@@ -1,6 +1,7 @@
 package auth
 
-// AllowStream reports whether a (StreamPublish, StreamSubscribe, StreamManage or an RBAC action) is allowed on a stream.
+// AllowStream reports whether a (StreamPublish, StreamSubscribe, StreamManage or an RBAC action) is allowed
+// on a stream.
 //
 //felix:hot
 func (m *Matcher) AllowStream(a Action, namespace, stream []byte) bool {
@@ -18,8 +19,8 @@ func (m *Matcher) AllowStream(a Action, namespace, stream []byte) bool {
 	return s != nil && s.every.streams.has(a)
 }
 
-// AllowGroup reports whether a (GroupConsume, GroupManage or an RBAC action) is allowed on one group of a stream. A
-// grant on named groups of the stream narrows wider ones (control plane P45).
+// AllowGroup reports whether a (GroupConsume, GroupManage or an RBAC action) is allowed on one group of a
+// stream. A grant on named groups of the stream narrows wider ones (control plane P45).
 //
 //felix:hot
 func (m *Matcher) AllowGroup(a Action, namespace, stream, group []byte) bool {
@@ -37,7 +38,8 @@ func (m *Matcher) AllowGroup(a Action, namespace, stream, group []byte) bool {
 	return (wide | firm).has(a)
 }
 
-// AllowCache reports whether a (CacheRead, CacheWrite, CacheManage or an RBAC action) is allowed on a whole cache.
+// AllowCache reports whether a (CacheRead, CacheWrite, CacheManage or an RBAC action) is allowed on a whole
+// cache.
 //
 //felix:hot
 func (m *Matcher) AllowCache(a Action, namespace, cache []byte) bool {
@@ -45,8 +47,8 @@ func (m *Matcher) AllowCache(a Action, namespace, cache []byte) bool {
 	return ok
 }
 
-// AllowCacheKey reports whether a (CacheRead or CacheWrite) is allowed on one key. A whole cache, the exact key and any
-// prefix of it do.
+// AllowCacheKey reports whether a (CacheRead or CacheWrite) is allowed on one key. A whole cache, the exact
+// key and any prefix of it do.
 //
 //felix:hot
 func (m *Matcher) AllowCacheKey(a Action, namespace, cache, key []byte) bool {
@@ -64,9 +66,9 @@ func (m *Matcher) AllowCacheKey(a Action, namespace, cache, key []byte) bool {
 	return k.covers(key)
 }
 
-// AllowCachePrefix reports whether a is allowed on every key that starts with prefix, which a prefix watch or a key
-// listing needs. A whole cache does, and a prefix grant that covers all of it; an exact key never does. The empty prefix
-// means every key, so it needs the whole cache (control plane P44).
+// AllowCachePrefix reports whether a is allowed on every key that starts with prefix, which a prefix watch or
+// a key listing needs. A whole cache does, and a prefix grant that covers all of it; an exact key never does.
+// The empty prefix means every key, so it needs the whole cache (control plane P44).
 //
 //felix:hot
 func (m *Matcher) AllowCachePrefix(a Action, namespace, cache, prefix []byte) bool {
@@ -87,7 +89,8 @@ func (m *Matcher) AllowNamespace(a Action, namespace []byte) bool {
 	return n != nil && n.every.namespaces.has(a)
 }
 
-// AllowTenant reports whether a (TenantManage, TokenDelegate or an RBAC action) is allowed on the token's tenant.
+// AllowTenant reports whether a (TenantManage, TokenDelegate or an RBAC action) is allowed on the token's
+// tenant.
 func (m *Matcher) AllowTenant(a Action) bool { return m.tenant.has(a) }
 
 // AllowNode reports whether a (NodeManage) is allowed on one node. The cluster contains every node.
@@ -98,7 +101,8 @@ func (m *Matcher) AllowNode(a Action, node []byte) bool {
 // AllowCluster reports whether a (NodeView, NodeManage or TenantManage) is allowed on the cluster.
 func (m *Matcher) AllowCluster(a Action) bool { return m.cluster.has(a) }
 
-// findCache reports whether a is allowed on the whole cache. When it is not, c is the cache's own node, if any.
+// findCache reports whether a is allowed on the whole cache. When it is not, c is the cache's own node, if
+// any.
 //
 //felix:hot
 func (m *Matcher) findCache(a Action, namespace, cache []byte) (ok bool, c *cacheNode) {
@@ -132,8 +136,9 @@ func (c *cacheNode) grants(a Action) *keyGrants {
 	return nil
 }
 
-// covers reports whether some granted prefix is a prefix of b: a binary search for the greatest one not above b. Were
-// another one a prefix of b, everything between it and b would start with it, and reduce has removed such neighbours.
+// covers reports whether some granted prefix is a prefix of b: a binary search for the greatest one not above
+// b. Were another one a prefix of b, everything between it and b would start with it, and reduce has removed
+// such neighbours.
 //
 //felix:hot
 func (k *keyGrants) covers(b []byte) bool {

@@ -8,10 +8,12 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// claims are the claims of a Felix token (control plane P27), read more strictly than JWT libraries do: names match
-// exactly, times are JSON integers and nothing else, and the audience is one string. The library would take a quoted
-// number or 1e30 for a time, and an array for the audience.
+// claims are the claims of a Felix token (control plane P27), read more strictly than JWT libraries do: names
+// match exactly, times are JSON integers and nothing else, and the audience is one string. The library would
+// take a quoted number or 1e30 for a time, and an array for the audience.
 type claims struct {
+	jwt.Claims // nil: only makes this the library's type; its validation, which would ask, is off
+
 	issuer, audience, tenant, subject string
 
 	expires, notBefore, issuedAt     int64 // Unix seconds
@@ -52,7 +54,8 @@ func readClaim[T any](raw map[string]json.RawMessage, name string, v *T) error {
 	return json.Unmarshal(b, v)
 }
 
-// readTime takes 1 to 11 digits: no sign, fraction, exponent or quotes, and no year that overflows a time.Time.
+// readTime takes 1 to 11 digits: no sign, fraction, exponent or quotes, and no year that overflows a
+// time.Time.
 func readTime(raw map[string]json.RawMessage, name string, v *int64, has *bool) error {
 	b, ok := raw[name]
 	if !ok || string(b) == "null" {
@@ -71,8 +74,8 @@ func readTime(raw map[string]json.RawMessage, name string, v *int64, has *bool) 
 	return nil
 }
 
-// check compares the claims with what they must say. Only `nbf` and `iat` have leeway: they forgive a broker whose clock
-// is behind, while an expired token is expired.
+// check compares the claims with what they must say. Only `nbf` and `iat` have leeway: they forgive a broker
+// whose clock is behind, while an expired token is expired.
 func (c *claims) check(cfg *Config, tenant string, now time.Time) *refusal {
 	seconds := now.Unix()
 	latest := now.Add(cfg.Leeway).Unix()
@@ -89,39 +92,4 @@ func (c *claims) check(cfg *Config, tenant string, now time.Time) *refusal {
 		return refusedNotYet
 	}
 	return nil
-}
-
-// The library asks its own validator's questions through this interface. Validation is switched off there, because check
-// does it, so these are only here for the type.
-var _ jwt.Claims = (*claims)(nil)
-
-// GetExpirationTime implements jwt.Claims.
-func (c *claims) GetExpirationTime() (*jwt.NumericDate, error) {
-	return numericDate(c.expires, c.hasExpires), nil
-}
-
-// GetIssuedAt implements jwt.Claims.
-func (c *claims) GetIssuedAt() (*jwt.NumericDate, error) {
-	return numericDate(c.issuedAt, c.hasIssued), nil
-}
-
-// GetNotBefore implements jwt.Claims.
-func (c *claims) GetNotBefore() (*jwt.NumericDate, error) {
-	return numericDate(c.notBefore, c.hasBefore), nil
-}
-
-// GetIssuer implements jwt.Claims.
-func (c *claims) GetIssuer() (string, error) { return c.issuer, nil }
-
-// GetSubject implements jwt.Claims.
-func (c *claims) GetSubject() (string, error) { return c.subject, nil }
-
-// GetAudience implements jwt.Claims.
-func (c *claims) GetAudience() (jwt.ClaimStrings, error) { return jwt.ClaimStrings{c.audience}, nil }
-
-func numericDate(seconds int64, has bool) *jwt.NumericDate {
-	if !has {
-		return nil
-	}
-	return jwt.NewNumericDate(time.Unix(seconds, 0))
 }

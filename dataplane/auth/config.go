@@ -17,13 +17,13 @@ type Config struct {
 	Issuer string
 	// Audience is what `aud` must be, as one string (default "felix-broker").
 	Audience string
-	// Leeway is how far `nbf` and `iat` may lie in the future (default 30 s; negative: none). A value below the clocks'
-	// real difference refuses fresh tokens.
+	// Leeway is how far `nbf` and `iat` may lie in the future (default 30 s; negative: none). A value below
+	// the clocks' real difference refuses fresh tokens.
 	Leeway time.Duration
 	// MaxTokenBytes bounds a token before it is parsed (default 16 KiB).
 	MaxTokenBytes int
-	// CacheEntries bounds the verified tokens that are remembered (default 8192). Too small a value costs one signature
-	// check, about 0.1 ms of CPU, for each stream that opens.
+	// CacheEntries bounds the verified tokens that are remembered (default 8192). Too small a value costs one
+	// signature check, about 0.1 ms of CPU, for each stream that opens.
 	CacheEntries int
 	// Stats receives the counters (default a set of its own).
 	Stats *stat.Set

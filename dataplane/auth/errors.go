@@ -3,16 +3,16 @@ package auth
 import "errors"
 
 var (
-	// ErrRefused is what every error of Verifier.Verify is. Its text is the same for every reason, because it may
-	// reach the peer.
+	// ErrRefused is what every error of Verifier.Verify is. Its text is the same for every reason, because it
+	// may reach the peer.
 	ErrRefused = errors.New("auth: token refused")
 
-	// ErrUnknownAction is returned by Compile for a permission whose action this broker does not know. A token that
-	// carries one is refused as a whole (control plane P41).
+	// ErrUnknownAction is returned by Compile for a permission whose action this broker does not know. A
+	// token that carries one is refused as a whole (control plane P41).
 	ErrUnknownAction = errors.New("auth: unknown action")
 
-	// ErrBadObject is returned by Compile for a permission whose object is malformed, belongs to another tenant or does
-	// not fit its action (control plane P42-P43).
+	// ErrBadObject is returned by Compile for a permission whose object is malformed, belongs to another
+	// tenant or does not fit its action (control plane P42-P43).
 	ErrBadObject = errors.New("auth: bad object")
 
 	// ErrBadKey is returned when a key set holds something other than Ed25519 public keys with an id.
@@ -50,13 +50,13 @@ var (
 )
 
 var refusals = [...]*refusal{
-	refusedTooLong, refusedMalformed, refusedAlgorithm, refusedExtension, refusedNoKeyID, refusedTenant, refusedUnknown,
-	refusedUnknownKey, refusedNoKeys, refusedCancelled, refusedSignature, refusedClaims, refusedIssuer, refusedAudience,
-	refusedExpired, refusedNotYet, refusedPermissions,
+	refusedTooLong, refusedMalformed, refusedAlgorithm, refusedExtension, refusedNoKeyID, refusedTenant,
+	refusedUnknown, refusedUnknownKey, refusedNoKeys, refusedCancelled, refusedSignature, refusedClaims,
+	refusedIssuer, refusedAudience, refusedExpired, refusedNotYet, refusedPermissions,
 }
 
-// Reason returns the short name of why err refused a token, for a counter or a log line, never for the peer. It is
-// empty when err is no refusal of this package.
+// Reason returns the short name of why err refused a token, for a counter or a log line, never for the peer.
+// It is empty when err is no refusal of this package.
 func Reason(err error) string {
 	var r *refusal
 	if errors.As(err, &r) {

@@ -20,8 +20,8 @@ const (
 	onCluster
 )
 
-// grant is one parsed permission. An empty name is the wildcard of its level, because no object has an empty name; a key
-// may be empty, and its kind says that it is a key.
+// grant is one parsed permission. An empty name is the wildcard of its level, because no object has an empty
+// name; a key may be empty, and its kind says that it is a key.
 type grant struct {
 	action    Action
 	kind      objectKind
@@ -30,8 +30,8 @@ type grant struct {
 	leaf      string // key, key prefix or group; "" = every group
 }
 
-// parseGrant reads a permission "action:object" of a token of tenant, by the grammar of control plane section 5.2 and the
-// refusals of P42 and P43:
+// parseGrant reads a permission "action:object" of a token of tenant, by the grammar of control plane section
+// 5.2 and the refusals of P42 and P43:
 //
 //	tenant:{t}
 //	namespace:{t}/{ns}            namespace:{t}/*
@@ -105,8 +105,8 @@ func parseObject(tenant, object string) (g grant, why string) {
 	return g, "unknown kind of object"
 }
 
-// parseNames reads the one, two or three segments below a tenant. From the first "*" on every segment is "*", so nothing
-// is named below a wildcard; the namespace of a group is always named.
+// parseNames reads the one, two or three segments below a tenant. From the first "*" on every segment is "*",
+// so nothing is named below a wildcard; the namespace of a group is always named.
 func parseNames(kind objectKind, path string) (g grant, why string) {
 	g.kind = kind
 	fields := []*string{&g.namespace}
@@ -136,10 +136,10 @@ func parseNames(kind objectKind, path string) (g grant, why string) {
 	return g, ""
 }
 
-// parseCache reads namespace/cache, or namespace/cache/key where everything after the second slash is the key, slashes
-// included. A key that ends in "*" is a plain string prefix; a "*" anywhere else is refused, so no grant can mean a
-// literal "*". The empty key is a key like any other; the empty prefix is refused, because it would be a second spelling
-// of the whole cache.
+// parseCache reads namespace/cache, or namespace/cache/key where everything after the second slash is the
+// key, slashes included. A key that ends in "*" is a plain string prefix; a "*" anywhere else is refused, so
+// no grant can mean a literal "*". The empty key is a key like any other; the empty prefix is refused,
+// because it would be a second spelling of the whole cache.
 func parseCache(path string) (g grant, why string) {
 	segments := strings.SplitN(path, "/", 3)
 	if len(segments) < 3 {
@@ -162,8 +162,8 @@ func parseCache(path string) (g grant, why string) {
 	return g, ""
 }
 
-// validName reports whether s may name a tenant, namespace, stream, cache, group or node: 1 to 128 of ASCII letters,
-// digits, '-', '_' and '.', the first a letter or digit (decisions section 8).
+// validName reports whether s may name a tenant, namespace, stream, cache, group or node: 1 to 128 of ASCII
+// letters, digits, '-', '_' and '.', the first a letter or digit (decisions section 8).
 func validName(s string) bool {
 	if len(s) == 0 || len(s) > 128 {
 		return false

@@ -34,11 +34,11 @@ type KeyFetch func(ctx context.Context, tenant string) (map[string]ed25519.Publi
 type KeysConfig struct {
 	// Fetch asks the control plane. Nil: keys come from Set only.
 	Fetch KeyFetch
-	// TTL is how long a key set is used before it is fetched again (default 1 h). It bounds how long a key that was
-	// retired goes on verifying.
+	// TTL is how long a key set is used before it is fetched again (default 1 h). It bounds how long a key
+	// that was retired goes on verifying.
 	TTL time.Duration
-	// Known says whether the catalog has the tenant, and whether the catalog is complete. It is called for every
-	// token and must not block. Nil: every tenant is known.
+	// Known says whether the catalog has the tenant, and whether the catalog is complete. It is called for
+	// every token and must not block. Nil: every tenant is known.
 	Known func(tenant string) (known, seeded bool)
 	// Clock times fetches (default the real one).
 	Clock clock.Clock
@@ -50,7 +50,8 @@ type KeysConfig struct {
 
 // Keys holds the published keys of the tenants that log in (control plane P33).
 //
-// The control plane must not hear of strangers: a token is free to make, so what a token can cause is bounded here.
+// The control plane must not hear of strangers: a token is free to make, so what a token can cause is bounded
+// here.
 //
 //	unknown tenant              refused, no fetch, once the catalog is complete
 //	known tenant, no keys       one fetch, which every caller waits for
@@ -58,11 +59,13 @@ type KeysConfig struct {
 //	key id not in the set       one fetch at most every 30 s for the tenant; who comes during it waits for it
 //	failed fetch                remembered 5 s; the keys at hand stay valid
 //
-// and over all tenants at most 8 fetches are in flight, each ended after 5 s. A fetch belongs to Keys and not to the
-// caller that caused it, so a caller that gives up takes nothing from the others; Close ends the fetches.
+// and over all tenants at most 8 fetches are in flight, each ended after 5 s. A fetch belongs to Keys and not
+// to the caller that caused it, so a caller that gives up takes nothing from the others; Close ends the
+// fetches.
 //
-// A set that was fetched again and is the same stays the same pointer. That pointer is the tenant's state as the Verifier
-// remembers it: a changed set, or a forgotten tenant, voids every token that was verified before.
+// A set that was fetched again and is the same stays the same pointer. That pointer is the tenant's state as
+// the Verifier remembers it: a changed set, or a forgotten tenant, voids every token that was verified
+// before.
 type Keys struct {
 	cfg   KeysConfig
 	ctx   context.Context // ends with Close
@@ -84,7 +87,7 @@ type Keys struct {
 // tenantKeys is what is known about one life of one tenant. Times are on the monotonic clock.
 type tenantKeys struct {
 	name   string
-	flight string // key of the singleflight group; unique, so that a re-created tenant does not join an older fetch
+	flight string // key of the singleflight group; unique, so that a re-created tenant joins no older fetch
 	proven bool   // the catalog has confirmed the tenant
 
 	set     *keySet       // nil until the first fetch succeeds
@@ -93,14 +96,14 @@ type tenantKeys struct {
 	patient time.Duration // no fetch for an unknown key id before
 
 	fetching bool // a flight is in the group
-	gone     bool // forgotten; a result that arrives is dropped
+	gone     bool // forgotten; who waits for the fetch is refused
 }
 
 // keySet is one published set. It is immutable.
 type keySet struct{ byID map[string]ed25519.PublicKey }
 
-// NewKeys returns an empty Keys. It starts nothing, but fetches run in goroutines of their own from the first lookup on,
-// so it must be closed.
+// NewKeys returns an empty Keys. It starts nothing, but fetches run in goroutines of their own from the first
+// lookup on, so it must be closed.
 func NewKeys(cfg KeysConfig) *Keys {
 	if cfg.TTL <= 0 {
 		cfg.TTL = defaultKeyTTL
@@ -117,12 +120,15 @@ func NewKeys(cfg KeysConfig) *Keys {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	fetches := func(result string) *stat.Counter {
+		return cfg.Stats.Counter(stat.Label("felix_auth_key_fetches_total", "result", result), "Key set fetches.")
+	}
 	k := &Keys{
 		cfg:      cfg,
 		slots:    make(chan struct{}, maxFetches),
 		tenants:  make(map[string]*tenantKeys),
-		fetched:  cfg.Stats.Counter(`felix_auth_key_fetches_total{result="ok"}`, "Key set fetches, by result."),
-		failed:   cfg.Stats.Counter(`felix_auth_key_fetches_total{result="failed"}`, "Key set fetches, by result."),
+		fetched:  fetches("ok"),
+		failed:   fetches("failed"),
 		inFlight: cfg.Stats.Gauge("felix_auth_key_fetches_in_flight", "Key set fetches in flight."),
 	}
 	k.ctx, k.stop = context.WithCancel(context.Background())
@@ -146,8 +152,8 @@ func (k *Keys) Set(tenant string, keys map[string]ed25519.PublicKey) error {
 	return nil
 }
 
-// Forget drops a tenant: its tokens are void at once, and a fetch in flight is ignored. A tenant that is made again under
-// the same name starts with a fetch.
+// Forget drops a tenant: its tokens are void at once, and a fetch in flight is ignored. A tenant that is made
+// again under the same name starts with a fetch.
 func (k *Keys) Forget(tenant string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -230,8 +236,8 @@ func (k *Keys) find(ctx context.Context, tenant, id string) (ed25519.PublicKey, 
 	return key, now.set, nil
 }
 
-// again fetches the keys of a tenant because of a key id that is not among them, unless that happened less than 30 s ago.
-// A fetch in flight, whatever caused it, is shared.
+// again fetches the keys of a tenant because of a key id that is not among them, unless that happened less
+// than 30 s ago. A fetch in flight, whatever caused it, is shared.
 func (k *Keys) again(ctx context.Context, tenant string) (*keySet, *refusal) {
 	now := k.cfg.Clock.Monotonic()
 	k.mu.Lock()
@@ -254,7 +260,9 @@ func (k *Keys) again(ctx context.Context, tenant string) (*keySet, *refusal) {
 }
 
 // await waits for a flight and returns what the tenant has then.
-func (k *Keys) await(ctx context.Context, e *tenantKeys, done <-chan singleflight.Result) (*keySet, *refusal) {
+func (k *Keys) await(
+	ctx context.Context, e *tenantKeys, done <-chan singleflight.Result,
+) (*keySet, *refusal) {
 	if done != nil {
 		select {
 		case <-done:
@@ -273,8 +281,8 @@ func (k *Keys) await(ctx context.Context, e *tenantKeys, done <-chan singlefligh
 	return e.set, nil
 }
 
-// fetchLocked starts a fetch, or joins the one in flight. Flights enter and leave the group under mu, so e.fetching and
-// the group agree. It returns nil when there is nobody to ask.
+// fetchLocked starts a fetch, or joins the one in flight. Flights enter and leave the group under mu, so
+// e.fetching and the group agree. It returns nil when there is nobody to ask.
 func (k *Keys) fetchLocked(e *tenantKeys) <-chan singleflight.Result {
 	if k.cfg.Fetch == nil || k.closed {
 		return nil
@@ -306,13 +314,11 @@ func (k *Keys) fetch(e *tenantKeys) {
 	defer k.mu.Unlock()
 	e.fetching = false
 	k.flights.Forget(e.flight)
-	switch {
-	case e.gone:
-	case err != nil:
+	if err != nil {
 		e.quiet = k.cfg.Clock.Monotonic() + failureMemory
-	default:
-		k.replaceLocked(e, set)
+		return
 	}
+	k.replaceLocked(e, set) // into a forgotten tenant too: nobody looks there any more
 }
 
 func (k *Keys) ask(ctx context.Context, tenant string) (*keySet, error) {
@@ -353,8 +359,8 @@ func (k *Keys) replaceLocked(e *tenantKeys, set *keySet) {
 	}
 }
 
-// unprovenLocked counts the tenants that no catalog has confirmed. They exist only until the catalog is complete, so the
-// walk is short-lived and bounded.
+// unprovenLocked counts the tenants that no catalog has confirmed. They exist only until the catalog is
+// complete, so the walk is short-lived and bounded.
 func (k *Keys) unprovenLocked() int {
 	n := 0
 	for _, e := range k.tenants {

@@ -94,7 +94,8 @@ func TestUnknownTenants(t *testing.T) {
 	w.publish(key)
 	for i := range 1000 {
 		tenant := fmt.Sprintf("x%d", i)
-		if _, err := w.Verify(t.Context(), []byte(tenant), []byte(key.token(object{"tid": tenant}))); Reason(err) != "unknown_tenant" {
+		token := []byte(key.token(object{"tid": tenant}))
+		if _, err := w.Verify(t.Context(), []byte(tenant), token); Reason(err) != "unknown_tenant" {
 			t.Fatal(Reason(err))
 		}
 	}
@@ -111,7 +112,8 @@ func TestBeforeTheCatalogIsComplete(t *testing.T) {
 	w.know(func(string) (bool, bool) { return false, false })
 	for i := range 2 * maxUnproven {
 		tenant := fmt.Sprintf("x%d", i)
-		if _, err := w.Verify(t.Context(), []byte(tenant), []byte(key.token(object{"tid": tenant}))); Reason(err) != "keys_unavailable" {
+		token := []byte(key.token(object{"tid": tenant}))
+		if _, err := w.Verify(t.Context(), []byte(tenant), token); Reason(err) != "keys_unavailable" {
 			t.Fatal(Reason(err))
 		}
 	}
@@ -176,7 +178,8 @@ func TestMalformedKeySet(t *testing.T) {
 	}
 }
 
-// TestStaleKeys checks that keys older than the TTL verify while the control plane does not answer, and that nobody waits.
+// TestStaleKeys checks that keys older than the TTL verify while the control plane does not answer, and that
+// nobody waits.
 func TestStaleKeys(t *testing.T) {
 	w, first, second := newWorld(t), newSigner("k1"), newSigner("k2")
 	w.publish(first)
@@ -272,7 +275,8 @@ func TestUnknownKeyIDsShareAFetch(t *testing.T) {
 	w.wantFetches(t, 2)
 }
 
-// TestRotation rotates a tenant's key while 500 clients reconnect with old tokens, new tokens and forged key ids.
+// TestRotation rotates a tenant's key while 500 clients reconnect with old tokens, new tokens and forged key
+// ids.
 func TestRotation(t *testing.T) {
 	w, old, young := newWorld(t), newSigner("k1"), newSigner("k2")
 	w.publish(old)
@@ -362,7 +366,8 @@ func TestForgetDuringAFetch(t *testing.T) {
 	}
 }
 
-// TestCloseEndsFetches closes with fetches in flight and waiting for a slot; the leak check in TestMain does the rest.
+// TestCloseEndsFetches closes with fetches in flight and waiting for a slot; the leak check in TestMain does
+// the rest.
 func TestCloseEndsFetches(t *testing.T) {
 	w, key := newWorld(t), newSigner("k1")
 	w.know(func(string) (bool, bool) { return true, true })

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Matcher answers what the bearer of one token may do. It is immutable after Compile and safe for concurrent use; no
-// decision allocates, locks or walks the list of permissions.
+// Matcher answers what the bearer of one token may do. It is immutable after Compile and safe for concurrent
+// use; no decision allocates, locks or walks the list of permissions.
 //
 // The permissions are allow rules, compiled into a tree of the same shape as the objects:
 //
@@ -18,23 +18,24 @@ import (
 //	    caches[c]                   rights on this cache
 //	      keys: exact set, prefixes rights on keys, per action
 //
-// A decision looks at the nodes on the way down and stops at the first that allows. Wildcards never become names: an
-// object "*" lands on the node above, so a stream, cache or key that is really called "*" meets no grant by accident, and
-// names are never joined, so a "/" in a name cannot reach another object.
+// A decision looks at the nodes on the way down and stops at the first that allows. Wildcards never become
+// names: an object "*" lands on the node above, so a stream, cache or key that is really called "*" meets no
+// grant by accident, and names are never joined, so a "/" in a name cannot reach another object.
 //
 // Three rules deserve their reason:
 //
-// Key prefixes are plain strings: `a` grants the key `a` and nothing else, `a/*` every key that starts with `a/`, `a*`
-// also `ab` (decisions section 8). A watch on a prefix needs a prefix grant that is itself a prefix of the watched one,
-// hence one lookup serves both questions. Prefixes are sorted and freed of those that another one covers; then at most
-// one can match, and it is the greatest that is not above the key.
+// Key prefixes are plain strings: `a` grants the key `a` and nothing else, `a/*` every key that starts with
+// `a/`, `a*` also `ab` (decisions section 8). A watch on a prefix needs a prefix grant that is itself a
+// prefix of the watched one, hence one lookup serves both questions. Prefixes are sorted and freed of those
+// that another one covers; then at most one can match, and it is the greatest that is not above the key.
 //
-// A grant on a named group narrows (control plane P45): who holds `group.consume` on one group of a stream consumes that
-// group only, whatever wider stream or group grants of the same action say, on that stream and no other. Rights that
-// come from ns.manage or tenant.manage are not narrowed (node.firm): who may delete the stream gains nothing from them.
+// A grant on a named group narrows (control plane P45): who holds `group.consume` on one group of a stream
+// consumes that group only, whatever wider stream or group grants of the same action say, on that stream and
+// no other. Rights that come from ns.manage or tenant.manage are not narrowed (node.firm): who may delete the
+// stream gains nothing from them.
 //
-// Scopes do not leak across the tenant's border (P47): cluster and node grants allow nothing inside a tenant, and tenant
-// grants nothing outside.
+// Scopes do not leak across the tenant's border (P47): cluster and node grants allow nothing inside a tenant,
+// and tenant grants nothing outside.
 type Matcher struct {
 	cluster    actionSet
 	tenant     actionSet
@@ -81,8 +82,8 @@ type keyGrants struct {
 	prefixes []string // sorted; none is a prefix of another
 }
 
-// Compile reads the permissions of a token of tenant. One unknown action or malformed object refuses the whole list
-// (ErrUnknownAction, ErrBadObject). Implications are those of control plane section 5.1:
+// Compile reads the permissions of a token of tenant. One unknown action or malformed object refuses the
+// whole list (ErrUnknownAction, ErrBadObject). Implications are those of control plane section 5.1:
 //
 //	stream.subscribe  group.consume
 //	stream.manage     group.manage
@@ -116,7 +117,9 @@ func reach(a Action, kind objectKind) (r rights) {
 	bit := setOf(a)
 	switch {
 	case a == TenantManage || a == NamespaceManage:
-		r.namespaces, r.streams, r.caches, r.firm = setOf(NamespaceManage), streamActions, cacheActions, groupActions
+		r = rights{
+			namespaces: setOf(NamespaceManage), streams: streamActions, caches: cacheActions, firm: groupActions,
+		}
 	case bit&streamActions != 0:
 		r.streams = bit
 		switch a {
@@ -219,8 +222,8 @@ func child[T any](nodes *map[string]*T, name string) *T {
 	return n
 }
 
-// reduce sorts prefixes and drops each that starts with another one. After the sort, what a prefix covers follows it
-// directly.
+// reduce sorts prefixes and drops each that starts with another one. After the sort, what a prefix covers
+// follows it directly.
 func reduce(prefixes []string) []string {
 	slices.Sort(prefixes)
 	kept := prefixes[:0]

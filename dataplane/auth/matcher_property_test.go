@@ -8,14 +8,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// reference answers one question by walking the list of permissions, written from the rules and sharing nothing with the
-// Matcher. object is kind, names below the tenant, and for keys the key; prefix asks for every key that starts with it.
+// reference answers one question by walking the list of permissions, written from the rules and sharing
+// nothing with the Matcher. object is kind, names below the tenant, and for keys the key; prefix asks for
+// every key that starts with it.
 func reference(permissions []string, action, kind string, names []string, prefix bool) bool {
 	implied := map[string][]string{
 		"group.consume": {"stream.subscribe"}, "group.manage": {"stream.manage"},
 	}
 	narrowed := slices.ContainsFunc(permissions, func(p string) bool {
-		return kind == "group" && strings.HasPrefix(p, action+":group:t/"+names[0]+"/"+names[1]+"/") && !strings.HasSuffix(p, "*")
+		return kind == "group" && !strings.HasSuffix(p, "*") &&
+			strings.HasPrefix(p, action+":group:t/"+names[0]+"/"+names[1]+"/")
 	})
 	covers := func(object string) bool {
 		of, path, _ := strings.Cut(object, ":")
@@ -63,7 +65,8 @@ func reference(permissions []string, action, kind string, names []string, prefix
 	return false
 }
 
-// TestMatcherAgainstReference compares decisions over random permissions from a small world, so that grants overlap.
+// TestMatcherAgainstReference compares decisions over random permissions from a small world, so that grants
+// overlap.
 func TestMatcherAgainstReference(t *testing.T) {
 	names := rapid.SampledFrom([]string{"a", "ab", "b"})
 	key := rapid.StringMatching(`[ab/]{0,4}`)

@@ -16,8 +16,9 @@ func compile(t *testing.T, permissions ...string) *Matcher {
 	return m
 }
 
-// TestKeyGrantGrid is the whole table of key grants against keys and watched prefixes. A grant is a plain string prefix
-// only when it ends in "*", text order plays no part, and a "*" in a key is a letter like any other.
+// TestKeyGrantGrid is the whole table of key grants against keys and watched prefixes. A grant is a plain
+// string prefix only when it ends in "*", text order plays no part, and a "*" in a key is a letter like any
+// other.
 func TestKeyGrantGrid(t *testing.T) {
 	keys := []string{"a", "a/", "a/b", "ab", "a/b/c", "A", "a*", ""}
 	prefixes := []string{"a", "a/", "a*", "ab", ""}
@@ -110,7 +111,8 @@ func TestManyPrefixes(t *testing.T) {
 		t.Errorf("%d prefixes are kept, want b, user:1, user:2 and z", n)
 	}
 	for _, key := range []string{
-		"", "a", "b", "ba", "bcd", "c", "user:", "user:1", "user:10", "user:11", "user:2", "user:20", "user:3", "y", "z", "zz", "~",
+		"", "a", "b", "ba", "bcd", "c", "user:", "user:1", "user:10", "user:11", "user:2", "user:20",
+		"user:3", "y", "z", "zz", "~",
 	} {
 		want := false
 		for _, p := range granted {
@@ -122,11 +124,14 @@ func TestManyPrefixes(t *testing.T) {
 	}
 }
 
-// TestWildcardsAreNotNames checks that objects really called "*", or with a separator in the name, meet no grant.
+// TestWildcardsAreNotNames checks that objects really called "*", or with a separator in the name, meet no
+// grant.
 func TestWildcardsAreNotNames(t *testing.T) {
 	m := compile(t, "stream.publish:stream:t/ns/s", "stream.publish:stream:t/all/*", "cache.read:cache:t/ns/c/k",
 		"group.consume:group:t/ns/s/g")
-	for _, names := range [][2]string{{"*", "*"}, {"*", "s"}, {"ns", "*"}, {"ns/s", ""}, {"", ""}, {"", "s"}, {"ns", ""}} {
+	for _, names := range [][2]string{
+		{"*", "*"}, {"*", "s"}, {"ns", "*"}, {"ns/s", ""}, {"", ""}, {"", "s"}, {"ns", ""},
+	} {
 		ns, name := []byte(names[0]), []byte(names[1])
 		if m.AllowStream(StreamPublish, ns, name) || m.AllowCacheKey(CacheRead, ns, name, []byte("k")) ||
 			m.AllowGroup(GroupConsume, ns, name, []byte("g")) {
@@ -195,7 +200,8 @@ func TestImplications(t *testing.T) {
 	}
 }
 
-// TestScopes checks that tenant, cluster and node scopes contain nothing of each other (control plane P46, P47).
+// TestScopes checks that tenant, cluster and node scopes contain nothing of each other (control plane P46,
+// P47).
 func TestScopes(t *testing.T) {
 	admin := compile(t, "tenant.manage:tenant:t")
 	if !admin.AllowTenant(TenantManage) || !admin.AllowNamespace(NamespaceManage, []byte("any")) {
@@ -212,7 +218,8 @@ func TestScopes(t *testing.T) {
 		}
 	}
 	operator := compile(t, "tenant.manage:cluster:*", "node.view:cluster:*", "node.manage:cluster:*")
-	if !operator.AllowCluster(TenantManage) || !operator.AllowCluster(NodeView) || !operator.AllowNode(NodeManage, []byte("n1")) {
+	if !operator.AllowCluster(TenantManage) || !operator.AllowCluster(NodeView) ||
+		!operator.AllowNode(NodeManage, []byte("n1")) {
 		t.Error("the operator may not operate")
 	}
 	if operator.AllowTenant(TenantManage) || operator.AllowNamespace(NamespaceManage, []byte("ns")) ||
@@ -220,7 +227,8 @@ func TestScopes(t *testing.T) {
 		t.Error("the operator reaches into the tenant")
 	}
 	node := compile(t, "node.manage:node:n1")
-	if !node.AllowNode(NodeManage, []byte("n1")) || node.AllowNode(NodeManage, []byte("n2")) || node.AllowCluster(NodeManage) {
+	if !node.AllowNode(NodeManage, []byte("n1")) || node.AllowNode(NodeManage, []byte("n2")) ||
+		node.AllowCluster(NodeManage) {
 		t.Error("a node's credential reaches beyond the node, or not to it")
 	}
 	rbac := compile(t, "rbac.view:namespace:t/ns")
@@ -271,7 +279,8 @@ func TestNamedGroupsNarrow(t *testing.T) {
 func TestRefusedPermissions(t *testing.T) {
 	long := strings.Repeat("n", 129)
 	for _, p := range []string{
-		"stream.fly:stream:t/ns/s", "STREAM.publish:stream:t/ns/s", " stream.publish:stream:t/ns/s", "", ":", "none:tenant:t",
+		"stream.fly:stream:t/ns/s", "STREAM.publish:stream:t/ns/s", " stream.publish:stream:t/ns/s", "", ":",
+		"none:tenant:t",
 	} {
 		if _, err := Compile("t", []string{"stream.publish:stream:t/ns/s", p}); !errors.Is(err, ErrUnknownAction) {
 			t.Errorf("%q: %v, want ErrUnknownAction", p, err)
@@ -279,29 +288,44 @@ func TestRefusedPermissions(t *testing.T) {
 	}
 	for _, p := range []string{
 		// no object, or not of the grammar
-		"stream.publish", "stream.publish:", "stream.publish:stream", "stream.publish:stream:", "stream.publish:s:t/ns/s",
-		"stream.publish:stream:t", "stream.publish:stream:t/ns", "stream.publish:stream:t/ns/s/x", "stream.publish:stream:t//s",
+		"stream.publish", "stream.publish:", "stream.publish:stream", "stream.publish:stream:",
+		"stream.publish:s:t/ns/s",
+		"stream.publish:stream:t", "stream.publish:stream:t/ns", "stream.publish:stream:t/ns/s/x",
+		"stream.publish:stream:t//s",
 		"stream.publish:stream:t/ns/", "stream.publish:stream:t/ns/.s", "stream.publish:stream:t/ns/a:b",
 		"stream.publish:stream:t/ns/a*", "stream.publish:stream:t/n*/s", "stream.publish:stream:t/ns/**",
-		"stream.publish:stream:t/ns/" + long, "stream.publish:stream:t/ns/\u00fc", "stream.publish:stream:t/ns/a b",
+		"stream.publish:stream:t/ns/" + long, "stream.publish:stream:t/ns/\u00fc",
+		"stream.publish:stream:t/ns/a b",
 		"stream.publish:Stream:t/ns/s",
-		// scope: other tenants, wildcards without a tenant, names below wildcards, other spellings of the cluster
+		// scope: other tenants, wildcards without a tenant, names below wildcards, other spellings of the
+		// cluster
 		"stream.publish:stream:t2/ns/s", "stream.publish:stream:T/ns/s", "stream.publish:stream:*/ns/s",
-		"stream.publish:stream:*/*/*", "stream.publish:stream:*", "stream.publish:stream:t/*/s", "stream.publish:stream:t/*",
-		"tenant.manage:tenant:*", "tenant.manage:tenant:t2", "tenant.manage:tenant:", "tenant.manage:tenant:t/", "tenant.manage:tenant:t/ns",
-		"ns.manage:namespace:*", "ns.manage:namespace:*/*", "ns.manage:namespace:t", "ns.manage:namespace:t/ns/s",
-		"node.view:cluster:", "node.view:cluster:**", "node.view:cluster:t", "node.view:cluster", "node.view:cluster:*/",
+		"stream.publish:stream:*/*/*", "stream.publish:stream:*", "stream.publish:stream:t/*/s",
+		"stream.publish:stream:t/*",
+		"tenant.manage:tenant:*", "tenant.manage:tenant:t2", "tenant.manage:tenant:",
+		"tenant.manage:tenant:t/", "tenant.manage:tenant:t/ns",
+		"ns.manage:namespace:*", "ns.manage:namespace:*/*", "ns.manage:namespace:t",
+		"ns.manage:namespace:t/ns/s",
+		"node.view:cluster:", "node.view:cluster:**", "node.view:cluster:t", "node.view:cluster",
+		"node.view:cluster:*/",
 		"node.manage:node:*", "node.manage:node:", "node.manage:node:n/1", "node.manage:node:n*",
-		"group.consume:group:t/*/*/*", "group.consume:group:t/*/s/g", "group.consume:group:t/ns/*/g", "group.consume:group:t/ns/s",
+		"group.consume:group:t/*/*/*", "group.consume:group:t/*/s/g", "group.consume:group:t/ns/*/g",
+		"group.consume:group:t/ns/s",
 		"group.consume:group:t/ns/s/g/x", "group.consume:group:t/ns/s/g*", "group.consume:group:t/ns/s/",
 		// keys
-		"cache.read:cache:t/ns/c/*", "cache.read:cache:t/ns/c/**", "cache.read:cache:t/ns/c/a*b", "cache.read:cache:t/ns/c/*b",
-		"cache.read:cache:t/ns/c/a**", "cache.read:cache:t/ns/*/k", "cache.read:cache:t/*/c/k", "cache.read:cache:t/*/*/k",
-		"cache.read:cache:t/*/c", "cache.manage:cache:t/ns/c/k", "cache.manage:cache:t/ns/c/k*", "cache.read:cache:t//c/k",
+		"cache.read:cache:t/ns/c/*", "cache.read:cache:t/ns/c/**", "cache.read:cache:t/ns/c/a*b",
+		"cache.read:cache:t/ns/c/*b",
+		"cache.read:cache:t/ns/c/a**", "cache.read:cache:t/ns/*/k", "cache.read:cache:t/*/c/k",
+		"cache.read:cache:t/*/*/k",
+		"cache.read:cache:t/*/c", "cache.manage:cache:t/ns/c/k", "cache.manage:cache:t/ns/c/k*",
+		"cache.read:cache:t//c/k",
 		// an action on an object of another kind
-		"stream.publish:cache:t/ns/c", "cache.read:stream:t/ns/s", "stream.publish:namespace:t/ns", "stream.publish:tenant:t",
-		"stream.publish:cluster:*", "stream.subscribe:group:t/ns/s/g", "ns.manage:tenant:t", "ns.manage:cluster:*",
-		"node.view:tenant:t", "node.view:node:n1", "group.consume:cache:t/ns/c", "rbac.view:cluster:*", "rbac.view:node:n1",
+		"stream.publish:cache:t/ns/c", "cache.read:stream:t/ns/s", "stream.publish:namespace:t/ns",
+		"stream.publish:tenant:t",
+		"stream.publish:cluster:*", "stream.subscribe:group:t/ns/s/g", "ns.manage:tenant:t",
+		"ns.manage:cluster:*",
+		"node.view:tenant:t", "node.view:node:n1", "group.consume:cache:t/ns/c", "rbac.view:cluster:*",
+		"rbac.view:node:n1",
 		"rbac.view:cache:t/ns/c/k", "token.delegate:cluster:*", "tenant.manage:namespace:t/ns",
 	} {
 		if _, err := Compile("t", []string{"stream.publish:stream:t/ns/s", p}); !errors.Is(err, ErrBadObject) {

@@ -76,7 +76,8 @@ func (s *signer) token(change object) string {
 	return s.sign(encode(s.header(nil)), encode(goodClaims(change)))
 }
 
-// world is a Verifier, its keys, the control plane behind them and the catalog beside them, all in the test's hands.
+// world is a Verifier, its keys, the control plane behind them and the catalog beside them, all in the test's
+// hands.
 type world struct {
 	*Verifier
 	keys    *Keys

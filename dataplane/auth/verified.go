@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// verified remembers the tokens that passed, at most max of them, least recently used out first. Tokens that failed are
-// not remembered: whoever sends them could then choose what is.
+// verified remembers the tokens that passed, at most max of them, least recently used out first. Tokens that
+// failed are not remembered: whoever sends them could then choose what is.
 type verified struct {
 	max int
 

@@ -24,8 +24,8 @@ type Identity struct {
 
 // Verifier checks the token of every stream that opens.
 //
-// A peer chooses the token, so the order of the checks is the order of their cost, and nothing is fetched, remembered or
-// allocated in proportion to what a stranger sends:
+// A peer chooses the token, so the order of the checks is the order of their cost, and nothing is fetched,
+// remembered or allocated in proportion to what a stranger sends:
 //
 //	length                     before anything is parsed
 //	sha256, verified tokens    a known token costs one hash and one map lookup
@@ -35,12 +35,12 @@ type Identity struct {
 //	signature                  the key's type is an Ed25519 public key, whatever the header says
 //	iss, aud, tid, exp, nbf, iat, perms
 //
-// Where there is no key to check with (unknown tenant, unknown key id, stray tenant), the signature is checked with a
-// decoy, so that the answer takes the time of a bad signature and carries the same text.
+// Where there is no key to check with (unknown tenant, unknown key id, stray tenant), the signature is
+// checked with a decoy, so that the answer takes the time of a bad signature and carries the same text.
 //
-// Verified tokens are remembered under their hash, bounded, least recently used out first. A remembered token is good
-// only together with the very key set that verified it: when the tenant's keys change or the tenant goes, the set is
-// another one or none, and the token is checked again from the start.
+// Verified tokens are remembered under their hash, bounded, least recently used out first. A remembered token
+// is good only together with the very key set that verified it: when the tenant's keys change or the tenant
+// goes, the set is another one or none, and the token is checked again from the start.
 type Verifier struct {
 	cfg    Config
 	parser *jwt.Parser
@@ -65,20 +65,23 @@ func NewVerifier(cfg Config) *Verifier {
 			jwt.WithStrictDecoding(),
 			jwt.WithoutClaimsValidation(), // claims.check does it
 		),
-		known:      newVerified(cfg.CacheEntries),
-		decoy:      decoy,
-		accepted:   cfg.Stats.Counter("felix_auth_accepted_total", "Tokens accepted."),
-		remembered: cfg.Stats.Counter("felix_auth_remembered_total", "Tokens accepted because they were verified before."),
-		refused:    make(map[*refusal]*stat.Counter, len(refusals)),
+		known:    newVerified(cfg.CacheEntries),
+		decoy:    decoy,
+		accepted: cfg.Stats.Counter("felix_auth_accepted_total", "Tokens accepted."),
+		remembered: cfg.Stats.Counter("felix_auth_remembered_total",
+			"Tokens accepted because they were verified before."),
+		refused: make(map[*refusal]*stat.Counter, len(refusals)),
 	}
 	for _, r := range refusals {
-		v.refused[r] = cfg.Stats.Counter(`felix_auth_refused_total{reason="`+r.reason+`"}`, "Tokens refused, by reason.")
+		name := stat.Label("felix_auth_refused_total", "reason", r.reason)
+		v.refused[r] = cfg.Stats.Counter(name, "Tokens refused, by reason.")
 	}
 	return v
 }
 
-// Verify checks the token that an auth frame carries for a tenant. It may wait for the tenant's keys, at most 5 s or
-// until ctx ends. Every error is ErrRefused, with the same text; Reason tells them apart. Token and tenant are borrowed.
+// Verify checks the token that an auth frame carries for a tenant. It may wait for the tenant's keys, at most
+// 5 s or until ctx ends. Every error is ErrRefused, with the same text; Reason tells them apart. Token and
+// tenant are borrowed.
 func (v *Verifier) Verify(ctx context.Context, tenant, token []byte) (*Identity, error) {
 	id, r := v.verify(ctx, tenant, token)
 	if r != nil {
@@ -161,8 +164,8 @@ func (v *Verifier) check(ctx context.Context, tenant, token string) (*Identity, 
 	}, set, nil
 }
 
-// compact reports whether a token is made of base64url letters and dots. The decoder would skip line ends, so that one
-// token had many spellings.
+// compact reports whether a token is made of base64url letters and dots. The decoder would skip line ends, so
+// that one token had many spellings.
 func compact(token []byte) bool {
 	for _, c := range token {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
@@ -173,7 +176,8 @@ func compact(token []byte) bool {
 	return true
 }
 
-// keyID reads the header. `crit` names extensions that must be understood, and none is; `b64` changes what is signed.
+// keyID reads the header. `crit` names extensions that must be understood, and none is; `b64` changes what is
+// signed.
 func keyID(header map[string]any) (string, *refusal) {
 	if _, ok := header["crit"]; ok {
 		return "", refusedExtension

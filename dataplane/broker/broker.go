@@ -90,6 +90,7 @@ func (b *Broker) start(ctx, loops context.Context) error {
 		return err
 	}
 	b.server = ingress.New(b.cfg.Ingress, rooms, b.places)
+	b.catalog.OnTenantRemoved(b.server.EndTenant)
 	b.loops.Add(2)
 	go func() {
 		defer b.loops.Done()

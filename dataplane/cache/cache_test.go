@@ -74,8 +74,8 @@ func TestEmptyKey(t *testing.T) {
 func TestKeysAreByteExact(t *testing.T) {
 	f := newFixture(t, Config{})
 	c := f.Open(1, 1)
-	keys := []string{"", "\x00", "\x00\x00", "a", "a\x00", "a\n", "A", "ø", "o\u0338", "\u00e9", "e\u0301", "𝄞", "*", ">",
-		"a/b", "a//b", "../x", strings.Repeat("k", 65535), strings.Repeat("k", 65534)}
+	keys := []string{"", "\x00", "\x00\x00", "a", "a\x00", "a\n", "A", "ø", "o\u0338", "\u00e9", "e\u0301", "𝄞",
+		"*", ">", "a/b", "a//b", "../x", strings.Repeat("k", 65535), strings.Repeat("k", 65534)}
 	for i, k := range keys {
 		mustPut(t, c, k, strings.Repeat("v", i), NoExpiry)
 	}
@@ -213,7 +213,8 @@ func TestWallStepsChangeNoLifetime(t *testing.T) {
 	f.clock.Advance(time.Second)
 	v, _ := c.Get([]byte("k"))
 	defer v.Ref.Release()
-	for _, step := range []time.Duration{time.Hour, -2 * time.Hour, 10 * 365 * 24 * time.Hour, -20 * 365 * 24 * time.Hour} {
+	const year = 365 * 24 * time.Hour
+	for _, step := range []time.Duration{time.Hour, -2 * time.Hour, 10 * year, -20 * year} {
 		f.clock.StepWall(step)
 		wantValue(t, c, "k", "v", 0)
 		wantAbsent(t, c, "gone")
@@ -262,7 +263,8 @@ func TestLockSurvivesWallSteps(t *testing.T) {
 		if current, r := c.DeleteIf([]byte("lock"), mine); r != Refused || current != theirs {
 			t.Errorf("step %v: old holder deletes: %d, %d", step, current, r)
 		}
-		if current, r := c.PutIf([]byte("lock"), nil, NoExpiry, Condition{Version: mine}); r != Refused || current != theirs {
+		current, r := c.PutIf([]byte("lock"), nil, NoExpiry, Condition{Version: mine})
+		if r != Refused || current != theirs {
 			t.Errorf("step %v: old holder renews: %d, %d", step, current, r)
 		}
 	}

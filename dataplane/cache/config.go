@@ -10,11 +10,12 @@ import (
 type Policy uint8
 
 const (
-	// PolicyS3FIFO, the default, keeps new entries in a small probation queue and lets only those that are read again
-	// into the main queue, so one-time keys do not push out the working set. Reads share the stripe lock.
+	// PolicyS3FIFO, the default, keeps new entries in a small probation queue and lets only those that are
+	// read again into the main queue, so one-time keys do not push out the working set. Reads share the
+	// stripe lock.
 	PolicyS3FIFO Policy = iota
-	// PolicyLRU evicts the entry of a stripe that was used longest ago. A read moves its entry and therefore takes the
-	// stripe lock alone: prefer s3-fifo when many readers meet on few keys.
+	// PolicyLRU evicts the entry of a stripe that was used longest ago. A read moves its entry and therefore
+	// takes the stripe lock alone: prefer s3-fifo when many readers meet on few keys.
 	PolicyLRU
 	// PolicyNone evicts nothing: a put beyond the limit answers Full and leaves the cache as it was.
 	PolicyNone
@@ -42,10 +43,11 @@ func ParsePolicy(name string) (Policy, error) {
 
 // Config describes a Store. Zero fields mean their default.
 type Config struct {
-	// MaxBytes bounds the sum over all entries of key, value and EntryOverhead, in bytes; 0 is unlimited. It is a hard
-	// limit: puts that are still being written count too. Arena blocks are powers of two, so the process may hold up
-	// to twice the value and key bytes, and values that readers still hold after an eviction count no longer. Too low
-	// and hit ratio falls; too high and the process meets its memory limit first.
+	// MaxBytes bounds the sum over all entries of key, value and EntryOverhead, in bytes; 0 is unlimited. It
+	// is a hard limit: puts that are still being written count too. Arena blocks are powers of two, so the
+	// process may hold up to twice the value and key bytes, and values that readers still hold after an
+	// eviction count no longer. Too low and hit ratio falls; too high and the process meets its memory limit
+	// first.
 	MaxBytes int64
 	// Policy is what happens at the limit. Default PolicyS3FIFO. Without a limit it changes nothing.
 	Policy Policy
@@ -86,8 +88,9 @@ const (
 	minStripeBytes = 1 << 20
 )
 
-// stripesFor returns log2 of the number of stripes: one per MiB of limit, at most 256. More stripes mean fewer meetings
-// of lanes and readers and shorter holds by listings; a small limit cut into many stripes would evict almost at random.
+// stripesFor returns log2 of the number of stripes: one per MiB of limit, at most 256. More stripes mean
+// fewer meetings of lanes and readers and shorter holds by listings; a small limit cut into many stripes
+// would evict almost at random.
 func stripesFor(maxBytes int64) uint {
 	n := uint(0)
 	for 1<<n < maxStripes && (maxBytes == 0 || maxBytes>>(n+1) >= minStripeBytes) {

@@ -5,11 +5,13 @@ import (
 	"time"
 )
 
-// deadlines is a stripe's entries that expire, soonest first: a binary heap, each entry knowing its index (entry.due).
+// deadlines is a stripe's entries that expire, soonest first: a binary heap, each entry knowing its index
+// (entry.due).
 //
-// A put costs at most log2(n) steps and the usual one, whose deadline is the latest, costs one. A timing wheel was
-// considered: its puts are cheaper by little, but ten years need five levels, and it moves entries between them at times
-// nobody chose. The deadline is copied beside the pointer so that ordering touches no entry.
+// A put costs at most log2(n) steps and the usual one, whose deadline is the latest, costs one. A timing
+// wheel was considered: its puts are cheaper by little, but ten years need five levels, and it moves entries
+// between them at times nobody chose. The deadline is copied beside the pointer so that ordering touches no
+// entry.
 type deadlines struct {
 	line []deadline
 }

@@ -2,8 +2,8 @@ package cache
 
 import "hash/maphash"
 
-// Delete removes the key's entry and returns the value it held, which the caller then owns, or false when there was none
-// or an expired one.
+// Delete removes the key's entry and returns the value it held, which the caller then owns, or false when
+// there was none or an expired one.
 //
 //felix:hot
 func (c *Cache) Delete(key []byte) (Value, bool) {
@@ -11,8 +11,8 @@ func (c *Cache) Delete(key []byte) (Value, bool) {
 	return v, r == Applied
 }
 
-// DeleteIf removes the key's entry if it has this version: check and write are one step. Otherwise the result is Refused
-// with the version of the current entry, 0 when there is none.
+// DeleteIf removes the key's entry if it has this version: check and write are one step. Otherwise the result
+// is Refused with the version of the current entry, 0 when there is none.
 //
 //felix:hot
 func (c *Cache) DeleteIf(key []byte, version uint64) (current uint64, r Result) {

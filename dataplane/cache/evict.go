@@ -1,28 +1,28 @@
 package cache
 
-import "time"
-
 const (
-	// maxHits is where an entry's use counter saturates: as many rounds of the main queue an entry survives unread.
+	// maxHits is where an entry's use counter saturates: as many rounds of the main queue an entry survives
+	// unread.
 	maxHits = 3
 	// promoteHits is how many reads in the small queue admit an entry to the main queue.
 	promoteHits = 2
 	// smallShare: the small queue is drained while it holds more than 1/smallShare of the stripe's bytes.
 	smallShare = 10
-	// maxChances bounds how many entries one put moves instead of evicting them. Beyond it the next entry leaves
-	// whatever it has deserved.
+	// maxChances bounds how many entries one put moves instead of evicting them. Beyond it the next entry
+	// leaves whatever it has deserved.
 	maxChances = 64
 	// maxTries is how often a put looks again after it found nothing to evict.
 	maxTries = 2
 )
 
-// reserve adds n bytes, at most MaxBytes, to used, evicting entries if the policy allows, or changes nothing and reports
-// false.
+// reserve adds n bytes, at most MaxBytes, to used, evicting entries if the policy allows, or changes nothing
+// and reports false.
 //
-// What is evicted is not given back to used first: its bytes pass to the reservation directly, so that concurrent puts
-// cannot take each other's room, the limit holds throughout, and every round of the loop brings this put nearer. Work is
-// bounded: an entry gives at least EntryOverhead bytes, so a put evicts at most n/EntryOverhead + 1 entries, moves at most
-// maxChances, and holds a lock for at most batchEntries at a time.
+// What is evicted is not given back to used first: its bytes pass to the reservation directly, so that
+// concurrent puts cannot take each other's room, the limit holds throughout, and every round of the loop
+// brings this put nearer. Work is bounded: an entry gives at least EntryOverhead bytes, so a put evicts at
+// most n/EntryOverhead + 1 entries, moves at most maxChances, and holds a lock for at most batchEntries at a
+// time.
 //
 //	take what room there is
 //	while bytes are missing:
@@ -30,28 +30,31 @@ const (
 //		take out entries that have expired     // under any policy
 //		else evict by the policy               // not under PolicyNone
 //
-// S3-FIFO per stripe: new entries enter the small queue, or the main queue if the ghost history knows them. While the
-// small queue holds more than a tenth, its oldest entry is judged: read at least twice, it moves to the main queue; else
-// it leaves and the ghost history notes it. Otherwise the oldest of the main queue is judged: its uses are lowered by one
-// and it starts over, or, at zero, it leaves. Reads only raise a saturating counter, which the reader lock allows.
+// S3-FIFO per stripe: new entries enter the small queue, or the main queue if the ghost history knows them.
+// While the small queue holds more than a tenth, its oldest entry is judged: read at least twice, it moves to
+// the main queue; else it leaves and the ghost history notes it. Otherwise the oldest of the main queue is
+// judged: its uses are lowered by one and it starts over, or, at zero, it leaves. Reads only raise a
+// saturating counter, which the reader lock allows.
 //
-// The stripes follow keys, so a large value may leave its stripe with nothing to give. Therefore bytes are taken from
-// stripes that hold at least the average, starting with the key's own: with even keys that is the key's own stripe half
-// of the time and one of the next few otherwise, and no stripe is drained for the others.
+// The stripes follow keys, so a large value may leave its stripe with nothing to give. Therefore bytes are
+// taken from stripes that hold at least the average, starting with the key's own: with even keys that is the
+// key's own stripe half of the time and one of the next few otherwise, and no stripe is drained for the
+// others.
 func (s *Store) reserve(home *stripe, n int64) bool {
 	got := s.takeRoom(n)
 	if got == n {
 		return true
 	}
-	now, chances := s.now(), maxChances
+	chances := maxChances
 	for tries := 0; got < n && tries < maxTries; {
-		if st := s.giver(home, now); st != nil {
-			if freed := s.reclaim(st, n-got, now, &chances); freed > 0 {
+		if st := s.giver(home); st != nil {
+			if freed := s.reclaim(st, n-got, &chances); freed > 0 {
 				got += freed
 				continue
 			}
 		}
-		// Everything there is belongs to running puts, or others emptied the stripe in between: room may have come back.
+		// Everything there is belongs to running puts, or others emptied the stripe in between: room may have
+		// come back.
 		got += s.takeRoom(n - got)
 		tries++
 	}
@@ -80,10 +83,11 @@ func (s *Store) takeRoom(n int64) int64 {
 }
 
 // giver chooses the stripe to take bytes from, nil when none has any to give.
-func (s *Store) giver(home *stripe, now time.Duration) *stripe {
+func (s *Store) giver(home *stripe) *stripe {
 	n := uint32(len(s.stripes))
 	start := s.hand.Add(1)
 	if s.config.Policy == PolicyNone {
+		now := s.now()
 		for k := range n {
 			if st := &s.stripes[(start+k)%n]; st.soonest.Load() <= int64(now) {
 				return st
@@ -111,12 +115,15 @@ func (s *Store) giver(home *stripe, now time.Duration) *stripe {
 	return most
 }
 
-// reclaim takes entries out of st until want bytes are free or the batch is full, and returns the bytes, which stay in
-// used for the caller.
-func (s *Store) reclaim(st *stripe, want int64, now time.Duration, chances *int) int64 {
+// reclaim takes entries out of st until want bytes are free or the batch is full, and returns the bytes,
+// which stay in used for the caller.
+func (s *Store) reclaim(st *stripe, want int64, chances *int) int64 {
 	var dead batch
 	st.mu.Lock()
-	for dead.bytes < want && !dead.full() && st.expire(now, &dead) {
+	if len(st.due.line) > 0 {
+		now := s.now()
+		for dead.bytes < want && !dead.full() && st.expire(now, &dead) {
+		}
 	}
 	expired := dead.n
 	if s.config.Policy != PolicyNone {
@@ -135,8 +142,8 @@ func (s *Store) reclaim(st *stripe, want int64, now time.Duration, chances *int)
 	return dead.bytes
 }
 
-// victim chooses the entry that leaves next, nil when the stripe is empty. Under LRU the small queue is empty and no
-// entry of the main queue has a second chance.
+// victim chooses the entry that leaves next, nil when the stripe is empty. Under LRU the small queue is empty
+// and no entry of the main queue has a second chance.
 func (st *stripe) victim(chances *int) *entry {
 	for {
 		if e := st.small.oldest; e != nil &&

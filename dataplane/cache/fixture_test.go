@@ -56,7 +56,8 @@ func (f *fixture) end() error {
 	return nil
 }
 
-// audit compares every counter and link of the store with what a walk over all entries finds. The store must be idle.
+// audit compares every counter and link of the store with what a walk over all entries finds. The store must
+// be idle.
 func (f *fixture) audit() error {
 	var used int64
 	perCache := make(map[*Cache][2]int64)

@@ -2,9 +2,10 @@ package cache
 
 import "math/bits"
 
-// ghost remembers fingerprints of entries that left the small queue unread, so that one which is put again soon goes
-// straight to the main queue. It stores no keys: a fingerprint has 32 bits and lives in a bucket of four slots, the
-// oldest of which is overwritten. A false match costs one place in the main queue. The stripe's lock guards it.
+// ghost remembers fingerprints of entries that left the small queue unread, so that one which is put again
+// soon goes straight to the main queue. It stores no keys: a fingerprint has 32 bits and lives in a bucket of
+// four slots, the oldest of which is overwritten. A false match costs one place in the main queue. The
+// stripe's lock guards it.
 type ghost struct {
 	slots []ghostSlot // a power of two, nil until the first eviction
 	turn  uint32      // counts additions; a slot's age is turn - slot.turn
@@ -20,9 +21,9 @@ const (
 	minGhost  = 64
 )
 
-// add remembers tag; entries is how many the stripe holds, and with it the history's length. A history that is too small
-// or far too large for it starts over: that happens when the stripe's population doubles or collapses, when what was
-// remembered says little.
+// add remembers tag; entries is how many the stripe holds, and with it the history's length. A history that
+// is too small or far too large for it starts over: that happens when the stripe's population doubles or
+// collapses, when what was remembered says little.
 //
 //felix:hot
 func (g *ghost) add(tag uint32, entries int) {

@@ -34,7 +34,9 @@ func TestGhostRemembersRecentOnes(t *testing.T) {
 
 func TestGhostFollowsPopulation(t *testing.T) {
 	var g ghost
-	for _, c := range []struct{ entries, slots int }{{0, 64}, {1, 64}, {64, 64}, {65, 128}, {5000, 8192}, {3000, 8192}, {100, 128}} {
+	for _, c := range []struct{ entries, slots int }{
+		{0, 64}, {1, 64}, {64, 64}, {65, 128}, {5000, 8192}, {3000, 8192}, {100, 128},
+	} {
 		g.add(1, c.entries)
 		if len(g.slots) != c.slots {
 			t.Errorf("%d slots for %d entries, want %d", len(g.slots), c.entries, c.slots)

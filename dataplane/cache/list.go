@@ -12,16 +12,16 @@ const (
 	maxListBytes = 1 << 20
 )
 
-// Keys returns up to limit of the cache's keys that start with prefix and sort after after, in byte order, and whether
-// there are more: then the last key is the next call's after. An empty prefix is every key. An empty after is the start,
-// the empty key included. Expired entries are left out.
+// Keys returns up to limit of the cache's keys that start with prefix and sort after after, in byte order,
+// and whether there are more: then the last key is the next call's after. An empty prefix is every key. An
+// empty after is the start, the empty key included. Expired entries are left out.
 //
-// limit is taken as at least 2 and at most MaxListKeys: a page that ended with the empty key could not be continued. A
-// page ends early when its keys pass 1 MiB.
+// limit is taken as at least 2 and at most MaxListKeys: a page that ended with the empty key could not be
+// continued. A page ends early when its keys pass 1 MiB.
 //
-// It is a walk over the whole cache with one page of memory, for people and not for requests: each stripe's reader lock
-// is held while that stripe's share is looked through. An entry that lives throughout the walk is seen; one that is put
-// or removed meanwhile may or may not be.
+// It is a walk over the whole cache with one page of memory, for people and not for requests: each stripe's
+// reader lock is held while that stripe's share is looked through. An entry that lives throughout the walk is
+// seen; one that is put or removed meanwhile may or may not be.
 func (c *Cache) Keys(prefix, after []byte, limit int) (keys [][]byte, more bool) {
 	p := page{limit: min(max(limit, 2), MaxListKeys)}
 	for i := range c.store.stripes {
@@ -42,7 +42,8 @@ func (c *Cache) walk(st *stripe, prefix, after []byte, p *page) {
 	now := c.store.now()
 	for e := range t.all {
 		key := e.key()
-		if !e.expired(now) && bytes.HasPrefix(key, prefix) && (len(after) == 0 || bytes.Compare(key, after) > 0) {
+		above := len(after) == 0 || bytes.Compare(key, after) > 0
+		if above && bytes.HasPrefix(key, prefix) && !e.expired(now) {
 			p.offer(key)
 		}
 	}

@@ -102,3 +102,32 @@ func TestKeysAreCopies(t *testing.T) {
 		t.Errorf("%q", keys)
 	}
 }
+
+// Whatever the order and the sizes, a page is the beginning of the sorted keys.
+func TestPageIsABeginning(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(25, seed))
+		p := page{limit: 2 + r.IntN(60)}
+		var want []string
+		for range 80 {
+			k := fmt.Sprintf("%08x", r.Uint32())
+			if r.IntN(3) == 0 {
+				k += strings.Repeat("x", r.IntN(200_000))
+			}
+			want = append(want, k)
+			p.offer([]byte(k))
+		}
+		slices.Sort(want)
+		slices.SortFunc(p.keys, bytes.Compare)
+		size := 0
+		for i, k := range p.keys {
+			size += len(k)
+			if string(k) != want[i] {
+				t.Fatalf("seed %d: key %d of %d is not the next one", seed, i, len(p.keys))
+			}
+		}
+		if p.bytes != size || size > maxListBytes || p.more != (len(p.keys) < len(want)) || len(p.keys) < 2 {
+			t.Fatalf("seed %d: %d keys, %d bytes counted as %d, more %v", seed, len(p.keys), size, p.bytes, p.more)
+		}
+	}
+}

@@ -1,8 +1,7 @@
 package cache
 
 import (
-	"bytes"
-	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -12,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is the cache as a plain map. It knows nothing of eviction: before each comparison, entries that the store has
-// evicted are found by a walk, taken out and counted.
+// model is the cache as a plain map. It knows nothing of eviction: before each comparison, entries that the
+// store has evicted are found by a walk, taken out and counted.
 type model struct {
 	t       *rapid.T
 	f       *fixture
@@ -43,8 +42,8 @@ type heldValue struct {
 
 var modelKeys = []string{"", "a", "b", "ab", "abc", "\x00", "é", "e\u0301", strings.Repeat("k", 300)}
 
-// TestAgainstModel replays random histories with and without eviction; after every step each key, all listings and
-// every byte count must be what the model says.
+// TestAgainstModel replays random histories with and without eviction; after every step each key, all
+// listings and every byte count must be what the model says.
 func TestAgainstModel(t *testing.T) {
 	for name, cfg := range map[string]Config{
 		"unlimited": {},
@@ -99,8 +98,8 @@ func (m *model) current(c *modelCache, key string) uint64 {
 	return 0
 }
 
-// fits says whether a put must be accepted: room is made of whatever has expired, and under an evicting policy of
-// anything.
+// fits says whether a put must be accepted: room is made of whatever has expired, and under an evicting
+// policy of anything.
 func (m *model) fits(c *modelCache, key string, charge int64) bool {
 	cfg := m.f.config
 	if cfg.MaxBytes == 0 || cfg.Policy != PolicyNone {
@@ -138,7 +137,7 @@ func (m *model) putIf(t *rapid.T) {
 		}
 		return
 	}
-	if r == Refused && version == 0 && m.f.config.Policy != PolicyNone && m.f.config.MaxBytes > 0 && !condition.Absent {
+	if r == Refused && version == 0 && !m.f.unqueued() && !condition.Absent {
 		return // the entry was evicted to make room for its own successor
 	}
 	m.stored(t, c, key, value, ttl, version, r, fits)
@@ -156,7 +155,9 @@ func (m *model) drawCondition(t *rapid.T, current uint64) Condition {
 	return Condition{Version: current}
 }
 
-func (m *model) stored(t *rapid.T, c *modelCache, key, value string, ttl TTL, version uint64, r Result, fits bool) {
+func (m *model) stored(
+	t *rapid.T, c *modelCache, key, value string, ttl TTL, version uint64, r Result, fits bool,
+) {
 	if !fits {
 		if r != Full || version != 0 {
 			t.Fatalf("put %q (%d bytes): version %d, result %d, want Full", key, len(value), version, r)
@@ -167,7 +168,8 @@ func (m *model) stored(t *rapid.T, c *modelCache, key, value string, ttl TTL, ve
 	if r != Applied || version != m.version {
 		t.Fatalf("put %q (%d bytes): version %d, result %d, want version %d", key, len(value), version, r, m.version)
 	}
-	// The old entry may have been evicted for its successor; that is not seen below, because the key is there again.
+	// The old entry may have been evicted for its successor; that is not seen below, because the key is there
+	// again.
 	m.countLost(c, key)
 	c.entries[key] = modelEntry{value: value, version: version, expires: ttl.deadline(m.f.clock.Boot())}
 }
@@ -252,7 +254,8 @@ func (m *model) deleteIf(t *rapid.T) {
 }
 
 func (m *model) advance(t *rapid.T) {
-	m.f.clock.Advance(rapid.SampledFrom([]time.Duration{time.Microsecond, time.Millisecond, 5 * time.Millisecond, time.Second}).Draw(t, "d"))
+	steps := []time.Duration{time.Microsecond, time.Millisecond, 5 * time.Millisecond, time.Second}
+	m.f.clock.Advance(rapid.SampledFrom(steps).Draw(t, "step"))
 }
 
 func (m *model) stepWall(t *rapid.T) {
@@ -290,7 +293,8 @@ func (m *model) keys(t *rapid.T) {
 	wantMore := len(want) > max(limit, 2)
 	want = want[:min(len(want), max(limit, 2))]
 	got, more := c.Keys([]byte(prefix), []byte(after), limit)
-	if fmt.Sprintf("%q", bytes.Join(got, []byte("|"))) != fmt.Sprintf("%q", strings.Join(want, "|")) || len(got) != len(want) || more != wantMore {
+	same := func(a []byte, b string) bool { return string(a) == b }
+	if !slices.EqualFunc(got, want, same) || more != wantMore {
 		t.Fatalf("keys %q after %q limit %d: %q more %v, want %q more %v", prefix, after, limit, got, more, want, wantMore)
 	}
 }

@@ -14,10 +14,12 @@ import (
 	"github.com/felix-go/felix/internal/clock"
 )
 
-// TestPutIfHasOneWinner races goroutines through chains of conditional writes. Every version may be replaced by one
-// writer only, so the wins form one chain; a lost update would leave fewer links than wins.
+// TestPutIfHasOneWinner races goroutines through chains of conditional writes. Every version may be replaced
+// by one writer only, so the wins form one chain; a lost update would leave fewer links than wins.
 func TestPutIfHasOneWinner(t *testing.T) {
-	for _, cfg := range []Config{{}, {MaxBytes: 1 << 20}, {MaxBytes: 1 << 20, Policy: PolicyLRU}, {MaxBytes: 1 << 20, Policy: PolicyNone}} {
+	for _, cfg := range []Config{
+		{}, {MaxBytes: 1 << 20}, {MaxBytes: 1 << 20, Policy: PolicyLRU}, {MaxBytes: 1 << 20, Policy: PolicyNone},
+	} {
 		t.Run(fmt.Sprint(cfg.Policy, cfg.MaxBytes), func(t *testing.T) {
 			f := newFixture(t, cfg)
 			c := f.Open(1, 1)
@@ -37,7 +39,8 @@ func TestPutIfHasOneWinner(t *testing.T) {
 						from := v.Version
 						v.Ref.Release()
 						// Sizes differ, so that room has to be reserved and given back all the time.
-						to, r := c.PutIf([]byte("k"), make([]byte, (i+int(from))%500), NoExpiry, Condition{Version: from})
+						value := make([]byte, (i+int(from))%500)
+						to, r := c.PutIf([]byte("k"), value, NoExpiry, Condition{Version: from})
 						switch {
 						case r == Applied:
 							wins[i] = append(wins[i], link{from, to})
@@ -82,7 +85,8 @@ func valueLen(c *Cache, key string) int {
 	return len(v.Ref.Bytes())
 }
 
-// TestAbsentHasOneWinner races takers of a lock: per round exactly one gets it, and exactly one release succeeds.
+// TestAbsentHasOneWinner races takers of a lock: per round exactly one gets it, and exactly one release
+// succeeds.
 func TestAbsentHasOneWinner(t *testing.T) {
 	f := newFixture(t, Config{MaxBytes: 1 << 20})
 	c := f.Open(1, 1)
@@ -116,8 +120,9 @@ func TestAbsentHasOneWinner(t *testing.T) {
 	}
 }
 
-// TestStress runs everything at once under a tight limit. Values say which key they belong to, so a block that is
-// reused under a reader shows; the limit and the balance of blocks are checked throughout and at the end.
+// TestStress runs everything at once under a tight limit. Values say which key they belong to, so a block
+// that is reused under a reader shows; the limit and the balance of blocks are checked throughout and at the
+// end.
 func TestStress(t *testing.T) {
 	for _, policy := range []Policy{PolicyS3FIFO, PolicyLRU, PolicyNone} {
 		for _, limit := range []int64{0, 40_000, 3 << 20} {
@@ -187,7 +192,8 @@ func (s *stress) run(t *testing.T, seed uint64) {
 		}
 		if len(held) > 50 || step == 5999 {
 			for i, v := range held {
-				if b := v.Ref.Bytes(); !bytes.Equal(b, bytes.Repeat([]byte(owners[i]+";"), len(b)/(len(owners[i])+1))) {
+				b, unit := v.Ref.Bytes(), []byte(owners[i]+";")
+				if !bytes.Equal(b, bytes.Repeat(unit, len(b)/len(unit))) {
 					t.Errorf("the value of %q is %q", owners[i], b)
 				}
 				v.Ref.Release()

@@ -2,8 +2,8 @@ package cache
 
 import "hash/maphash"
 
-// Get returns the key's value, retained for the caller, or false when the key has no entry or an expired one. It copies
-// and allocates nothing.
+// Get returns the key's value, retained for the caller, or false when the key has no entry or an expired one.
+// It copies and allocates nothing.
 //
 //felix:hot
 func (c *Cache) Get(key []byte) (Value, bool) {

@@ -10,13 +10,13 @@ import (
 	"github.com/felix-go/felix/internal/invariants"
 )
 
-// maxSpares is how many entry records a stripe keeps for its next new keys; the rest go to the collector, so that the
-// memory of a large cache comes back with its entries.
+// maxSpares is how many entry records a stripe keeps for its next new keys; the rest go to the collector, so
+// that the memory of a large cache comes back with its entries.
 const maxSpares = 32
 
-// stripe is one lock's share of the store: the entries of every cache whose key hashes here, their eviction queues and
-// their deadlines. Caches share stripes, so that one order of age covers all of them and a limit needs no shares per
-// cache.
+// stripe is one lock's share of the store: the entries of every cache whose key hashes here, their eviction
+// queues and their deadlines. Caches share stripes, so that one order of age covers all of them and a limit
+// needs no shares per cache.
 type stripe struct {
 	index int // in Store.stripes and Cache.tables
 
@@ -39,7 +39,8 @@ type stripe struct {
 	_ [64]byte // neighbours are written by others
 }
 
-// insert enters e, whose key, hash, owner and sizes are set, into the table and the queue that the policy says.
+// insert enters e, whose key, hash, owner and sizes are set, into the table and the queue that the policy
+// says.
 //
 //felix:hot
 func (st *stripe) insert(s *Store, t *table, e *entry) {
@@ -66,8 +67,8 @@ func (st *stripe) count(c *Cache, entries, bytes int64) {
 	}
 }
 
-// remove takes e out of everything and returns its block, which the caller releases or hands on. The caller accounts for
-// its charge in Store.used.
+// remove takes e out of everything and returns its block, which the caller releases or hands on. The caller
+// accounts for its charge in Store.used.
 //
 //felix:hot
 func (st *stripe) remove(e *entry) arena.Ref {

@@ -9,8 +9,8 @@ import (
 const (
 	// sweepInterval is how long an expired entry may keep its memory when the sweep keeps up.
 	sweepInterval = time.Second
-	// sweepEntries bounds what one pass takes out; if more is due the next pass follows after sweepPause, so that a mass
-	// expiry costs a share of one processor and not all of it.
+	// sweepEntries bounds what one pass takes out; if more is due the next pass follows after sweepPause, so
+	// that a mass expiry costs a share of one processor and not all of it.
 	sweepEntries = 16384
 	sweepPause   = 10 * time.Millisecond
 )
@@ -21,7 +21,8 @@ func (s *Store) Start() {
 	go pprof.Do(context.Background(), pprof.Labels("role", "cache-sweep"), s.run)
 }
 
-// run is the one goroutine that gives expired entries' memory back. It owns no entry; it may block on a stripe's lock.
+// run is the one goroutine that gives expired entries' memory back. It owns no entry; it may block on a
+// stripe's lock.
 func (s *Store) run(context.Context) {
 	defer close(s.done)
 	t := s.config.Clock.NewTimer(sweepInterval)
@@ -40,13 +41,15 @@ func (s *Store) run(context.Context) {
 	}
 }
 
-// sweep takes out entries that have expired, up to sweepEntries, and reports whether it stopped at that bound.
+// sweep takes out entries that have expired, up to sweepEntries, and reports whether it stopped at that
+// bound.
 //
-// Expiry itself needs no sweep: every read and condition compares the entry's deadline with the boot clock, so an entry
-// is absent from the moment its time has passed. That clock neither steps nor goes back and runs on while the machine is
-// suspended; hence an expired entry stays expired, and a step of the wall clock, either way, changes no lifetime. (A
-// deadline by wall clock would resurrect leases after a backward step and lose sessions after a forward one.) The sweep
-// only brings memory back, in order of deadline, so it touches nothing that is not due.
+// Expiry itself needs no sweep: every read and condition compares the entry's deadline with the boot clock,
+// so an entry is absent from the moment its time has passed. That clock neither steps nor goes back and runs
+// on while the machine is suspended; hence an expired entry stays expired, and a step of the wall clock,
+// either way, changes no lifetime. (A deadline by wall clock would resurrect leases after a backward step and
+// lose sessions after a forward one.) The sweep only brings memory back, in order of deadline, so it touches
+// nothing that is not due.
 func (s *Store) sweep() (more bool) {
 	now := s.now()
 	left := sweepEntries

@@ -7,9 +7,10 @@ const firstBuckets = 8
 
 // table is the index of one cache's entries in one stripe: linear hashing with chains through the entries.
 //
-// It grows and shrinks by one bucket per insert or remove, so that no put ever pays for a rehash of everything, and its
-// memory follows the number of entries down again. A Go map was refused: it needs a string per key, which is either an
-// allocation per new key or a pointer into a block that an overwrite replaces, and it never shrinks.
+// It grows and shrinks by one bucket per insert or remove, so that no put ever pays for a rehash of
+// everything, and its memory follows the number of entries down again. A Go map was refused: it needs a
+// string per key, which is either an allocation per new key or a pointer into a block that an overwrite
+// replaces, and it never shrinks.
 //
 //	segment 0 holds buckets 0..7, segment i buckets 8<<(i-1) .. (8<<i)-1
 //	bucket n (n >= 8) was split from n without its highest bit
@@ -111,7 +112,8 @@ func (t *table) merge() {
 // parent is the bucket from which bucket n was split.
 func parent(n uint32) uint32 { return n &^ (1 << (bits.Len32(n) - 1)) }
 
-// any returns some entry, nil when there is none. Entries are found near the end, because a table is at least half full.
+// any returns some entry, nil when there is none. Entries are found near the end, because a table is at least
+// half full.
 func (t *table) any() *entry {
 	if t.live == 0 {
 		return nil

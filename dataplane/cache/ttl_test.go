@@ -21,8 +21,10 @@ func TestParseTTL(t *testing.T) {
 	}
 	refused := []uint64{0, maxTTLMillis + 1}
 	// Around every product and width at which a conversion to smaller units could wrap.
-	for _, edge := range []uint64{1 << 63 / 1_000_000, 1 << 63 / 1000, 1 << 63, math.MaxUint64 / 1_000_000, math.MaxUint64 / 1000,
-		18446744073709561, 18446744073709561 * 1000 / 1000, math.MaxUint64 - 2} {
+	for _, edge := range []uint64{
+		1 << 63 / 1_000_000, 1 << 63 / 1000, 1 << 63, math.MaxUint64 / 1_000_000, math.MaxUint64 / 1000,
+		18446744073709561, math.MaxUint64 - 2,
+	} {
 		for d := range uint64(5) {
 			refused = append(refused, edge+d-2)
 		}

@@ -8,7 +8,9 @@ import (
 	"github.com/felix-go/felix/internal/invariants"
 )
 
-// put is one put on its way through the store. It lives on the caller's stack.
+// put is one put on its way through the store. It lives on the caller's stack, and so may the key and the
+// value: the block that becomes the entry's travels apart from it, because the compiler judges what escapes
+// by whole structs.
 type put struct {
 	key, value  []byte
 	ttl         TTL
@@ -17,12 +19,12 @@ type put struct {
 
 	hash   uint64
 	charge int64
-	held   int64     // bytes reserved, always 0 without a limit
-	block  arena.Ref // [value][key]
+	held   int64 // bytes reserved, always 0 without a limit
 }
 
-// Put stores value under key, replacing the entry and its expiry. The time to live counts from its completion. The
-// result is Applied with the new version, Full, or Gone. key and value are copied; an empty key is a key.
+// Put stores value under key, replacing the entry and its expiry. The time to live counts from its
+// completion. The result is Applied with the new version, Full, or Gone. key and value are copied; an empty
+// key is a key.
 //
 //felix:hot
 func (c *Cache) Put(key, value []byte, ttl TTL) (version uint64, r Result) {
@@ -30,8 +32,8 @@ func (c *Cache) Put(key, value []byte, ttl TTL) (version uint64, r Result) {
 	return c.put(&p)
 }
 
-// PutIf is Put if the condition holds: check and write are one step. Refused comes with the version of the current
-// entry, 0 when there is none.
+// PutIf is Put if the condition holds: check and write are one step. Refused comes with the version of the
+// current entry, 0 when there is none.
 //
 //felix:hot
 func (c *Cache) PutIf(key, value []byte, ttl TTL, condition Condition) (version uint64, r Result) {
@@ -58,24 +60,25 @@ func (c *Cache) put(p *put) (uint64, Result) {
 		}
 		p.held = p.charge - old
 	}
-	n := len(p.value) + len(p.key)
-	p.block = s.config.Arena.Acquire(max(n, 1))
-	b := p.block.Bytes()
+	block := s.config.Arena.Acquire(max(len(p.value)+len(p.key), 1))
+	b := block.Bytes()
 	copy(b[copy(b, p.value):], p.key)
-	version, r = c.install(p, st)
+	version, r = c.install(p, st, block)
 	if r != Applied {
 		s.used.Add(-p.held)
-		p.block.Release()
+		block.Release()
 	}
 	return version, r
 }
 
-// look tells what the key's entry counts now, 0 without one, and whether the condition refuses the put already, so that
-// nothing is evicted for a put that will not happen.
+// look tells what the key's entry counts now, 0 without one. It also refuses early, so that nothing is
+// evicted or copied for a put whose condition fails; install decides anyway, so a check that would cost a
+// clock reading for neither is left to it.
 //
 //felix:hot
 func (c *Cache) look(p *put, st *stripe) (old int64, current uint64, r Result) {
-	if !p.conditional && c.store.config.MaxBytes == 0 {
+	s := c.store
+	if !p.conditional && s.config.MaxBytes == 0 {
 		return 0, 0, Applied
 	}
 	st.mu.RLock()
@@ -87,7 +90,14 @@ func (c *Cache) look(p *put, st *stripe) (old int64, current uint64, r Result) {
 	if c.dropped.Load() {
 		return 0, 0, Gone
 	}
-	if current, ok := c.admits(p, e); !ok {
+	if !p.conditional || e != nil && e.expires != 0 && p.charge <= old {
+		return old, 0, Applied
+	}
+	var now time.Duration
+	if e != nil && e.expires != 0 {
+		now = s.now()
+	}
+	if current, ok := p.admits(e, now); !ok {
 		return old, current, Refused
 	}
 	return old, 0, Applied
@@ -96,20 +106,21 @@ func (c *Cache) look(p *put, st *stripe) (old int64, current uint64, r Result) {
 // admits checks the condition against e, nil for none, and returns the version that refuses it.
 //
 //felix:hot
-func (c *Cache) admits(p *put, e *entry) (current uint64, ok bool) {
+func (p *put) admits(e *entry, now time.Duration) (current uint64, ok bool) {
 	if !p.conditional {
 		return 0, true
 	}
-	if e == nil || e.expires != 0 && e.expired(c.store.now()) {
+	if e == nil || e.expired(now) {
 		return 0, p.condition.Absent
 	}
 	return e.version, !p.condition.Absent && e.version == p.condition.Version
 }
 
-// install makes the put visible. On another result than Applied nothing changed, and block and bytes are the caller's.
+// install makes the put visible with block, [value][key]. On another result than Applied nothing changed, and
+// block and bytes are the caller's.
 //
 //felix:hot
-func (c *Cache) install(p *put, st *stripe) (version uint64, r Result) {
+func (c *Cache) install(p *put, st *stripe, block arena.Ref) (version uint64, r Result) {
 	s := c.store
 	for {
 		st.mu.Lock()
@@ -118,7 +129,13 @@ func (c *Cache) install(p *put, st *stripe) (version uint64, r Result) {
 			return 0, Gone
 		}
 		e := c.find(st, p.hash, p.key)
-		if current, ok := c.admits(p, e); !ok {
+		// The time of the check is the time of the put: read once, under the lock, and only where somebody
+		// expires.
+		var now time.Duration
+		if p.ttl != NoExpiry || e != nil && e.expires != 0 {
+			now = s.now()
+		}
+		if current, ok := p.admits(e, now); !ok {
 			st.mu.Unlock()
 			return current, Refused
 		}
@@ -127,7 +144,7 @@ func (c *Cache) install(p *put, st *stripe) (version uint64, r Result) {
 			grows -= e.charge()
 		}
 		if s.config.MaxBytes == 0 || grows <= p.held {
-			version, replaced := c.write(p, st, e)
+			version, replaced := c.write(p, st, e, block, now)
 			st.mu.Unlock()
 			s.used.Add(grows - p.held)
 			if replaced.Valid() {
@@ -135,7 +152,8 @@ func (c *Cache) install(p *put, st *stripe) (version uint64, r Result) {
 			}
 			return version, Applied
 		}
-		// Slow path: the entry that was looked at has shrunk or gone. The whole charge is enough for anything.
+		// Slow path: the entry that was looked at has shrunk or gone. The whole charge is enough for
+		// anything.
 		st.mu.Unlock()
 		if !s.reserve(st, p.charge-p.held) {
 			s.refused.Inc()
@@ -148,16 +166,14 @@ func (c *Cache) install(p *put, st *stripe) (version uint64, r Result) {
 // write replaces or inserts the entry, under the stripe's lock, and returns the block that was replaced.
 //
 //felix:hot
-func (c *Cache) write(p *put, st *stripe, e *entry) (version uint64, replaced arena.Ref) {
+func (c *Cache) write(
+	p *put, st *stripe, e *entry, block arena.Ref, now time.Duration,
+) (version uint64, replaced arena.Ref) {
 	s := c.store
-	var now time.Duration
-	if p.ttl != NoExpiry || e != nil && e.expires != 0 {
-		now = s.now()
-	}
 	if e == nil {
 		e = st.take()
 		e.owner, e.hash = c, p.hash
-		e.set(p)
+		e.set(p, block)
 		if c.tables[st.index] == nil {
 			c.tables[st.index] = newTable()
 		}
@@ -169,7 +185,7 @@ func (c *Cache) write(p *put, st *stripe, e *entry) (version uint64, replaced ar
 			q.bytes += grows
 		}
 		st.count(c, 0, grows)
-		e.set(p)
+		e.set(p, block)
 		if e.expired(now) {
 			s.expired.Inc() // its time ended it, not this put
 			e.hits.Store(0)
@@ -183,6 +199,6 @@ func (c *Cache) write(p *put, st *stripe, e *entry) (version uint64, replaced ar
 }
 
 //felix:hot
-func (e *entry) set(p *put) {
-	e.block, e.keyLen, e.valueLen = p.block, uint32(len(p.key)), uint32(len(p.value))
+func (e *entry) set(p *put, block arena.Ref) {
+	e.block, e.keyLen, e.valueLen = block, uint32(len(p.key)), uint32(len(p.value))
 }

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestAllocs gates the lookups at zero objects. A collection in the middle may add some, so one clean run is enough.
+// TestAllocs gates the lookups at zero objects. A collection in the middle may add some, so one clean run is
+// enough.
 func TestAllocs(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	c := New()

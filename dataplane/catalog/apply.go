@@ -2,8 +2,8 @@ package catalog
 
 import "maps"
 
-// Apply makes changes visible, all at once. Rows that change nothing, such as a page that comes twice, or a row about an
-// older incarnation than the known one, are ignored.
+// Apply makes changes visible, all at once. Rows that change nothing, such as a page that comes twice, or a
+// row about an older incarnation than the known one, are ignored.
 func (c *Catalog) Apply(d Delta) {
 	c.write(0, func(u *update) {
 		t := &c.tables
@@ -22,8 +22,8 @@ func (c *Catalog) Apply(d Delta) {
 	})
 }
 
-// ResetTenants replaces every tenant by a snapshot. The snapshot wins over what is known, also where its incarnations
-// are older: the control plane may have been restored from a backup.
+// ResetTenants replaces every tenant by a snapshot. The snapshot wins over what is known, also where its
+// incarnations are older: the control plane may have been restored from a backup.
 func (c *Catalog) ResetTenants(all []Tenant) {
 	c.write(tenantKind, func(u *update) { c.tables.tenants.reset(all, u) })
 }
@@ -43,7 +43,8 @@ func (c *Catalog) ResetCaches(all []Cache) {
 	c.write(cacheKind, func(u *update) { c.tables.caches.reset(all, u) })
 }
 
-// write runs one change of the tables and publishes what follows from it. seeds are the kinds that the change seeds.
+// write runs one change of the tables and publishes what follows from it. seeds are the kinds that the change
+// seeds.
 func (c *Catalog) write(seeds kindSet, change func(*update)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,7 +14,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func stream(name string, incarnation uint64) Stream {
-	return Stream{Tenant: "t1", Namespace: "ns", Name: name, Incarnation: incarnation, Shards: 1, Consistency: "Leader"}
+	return Stream{Tenant: "t1", Namespace: "ns", Name: name, Incarnation: incarnation, Shards: 1}
 }
 
 func cache(name string, incarnation uint64) Cache {
@@ -227,8 +227,8 @@ func TestWaitSeeded(t *testing.T) {
 	}
 }
 
-// TestHooksSeeTheNewView checks the order that ingress relies on: when a stream is reported as gone, a lookup no longer
-// finds it.
+// TestHooksSeeTheNewView checks the order that ingress relies on: when a stream is reported as gone, a lookup
+// no longer finds it.
 func TestHooksSeeTheNewView(t *testing.T) {
 	c, _ := seeded(t)
 	c.Apply(Delta{Streams: put(stream("s", 10))})

@@ -14,13 +14,13 @@ type Namespace struct {
 	Incarnation  uint64
 }
 
-// Stream describes one stream. What the catalog hands out never changes; a changed stream is another object with the
-// same Handle.
+// Stream describes one stream. What the catalog hands out never changes; a changed stream is another object
+// with the same Handle.
 type Stream struct {
 	Tenant, Namespace, Name string
 
-	// Handle is a small number, unique among streams, given by the catalog and never used for another stream, not
-	// even for a later one of the same name. It starts at 1.
+	// Handle is a small number, unique among streams, given by the catalog and never used for another stream,
+	// not even for a later one of the same name. It starts at 1.
 	Handle wire.Handle
 	// Incarnation tells two lives of one name apart; the control plane sets it.
 	Incarnation uint64
@@ -50,7 +50,8 @@ type Change[T any] struct {
 	Item    T
 }
 
-// Delta is what one Apply makes visible at once. Rows of one kind are in feed order; handles in them are ignored.
+// Delta is what one Apply makes visible at once. Rows of one kind are in feed order; handles in them are
+// ignored.
 type Delta struct {
 	Tenants    []Change[Tenant]
 	Namespaces []Change[Namespace]

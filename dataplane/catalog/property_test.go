@@ -16,13 +16,16 @@ type model struct {
 	streams    map[spaceKey]map[string]Stream
 }
 
-// TestViewFollowsTheFeeds replays a random history to a catalog: each kind's rows in their own order, the kinds
-// interleaved at random, in pages of random size, with pages that come twice and snapshots in between. Along the way no
-// handle serves two streams and the hook reports exactly what disappears; in the end the view is the model.
+// TestViewFollowsTheFeeds replays a random history to a catalog: each kind's rows in their own order, the
+// kinds interleaved at random, in pages of random size, with pages that come twice and snapshots in between.
+// Along the way no handle serves two streams and the hook reports exactly what disappears; in the end the
+// view is the model.
 func TestViewFollowsTheFeeds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{
-			tenants: map[string]uint64{}, namespaces: map[spaceKey]uint64{}, streams: map[spaceKey]map[string]Stream{},
+			tenants:    map[string]uint64{},
+			namespaces: map[spaceKey]uint64{},
+			streams:    map[spaceKey]map[string]Stream{},
 		}
 		var tenants []Change[Tenant]
 		var namespaces []Change[Namespace]
@@ -85,8 +88,11 @@ func TestViewFollowsTheFeeds(t *testing.T) {
 	})
 }
 
-// step makes one thing happen in the control plane; deleting a parent deletes what is inside (control plane P15).
-func (m *model) step(t *rapid.T, tenants *[]Change[Tenant], namespaces *[]Change[Namespace], streams *[]Change[Stream]) {
+// step makes one thing happen in the control plane; deleting a parent deletes what is inside (control plane
+// P15).
+func (m *model) step(
+	t *rapid.T, tenants *[]Change[Tenant], namespaces *[]Change[Namespace], streams *[]Change[Stream],
+) {
 	m.clock++
 	tenant := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "tenant")
 	key := spaceKey{tenant, rapid.SampledFrom([]string{"x", "y"}).Draw(t, "namespace")}
@@ -202,8 +208,8 @@ func page[T any](t *rapid.T, rows []Change[T]) (page, rest []Change[T]) {
 	return rows[:n], rows[n:]
 }
 
-// lastPerName keeps the rows that a replay of the page leaves standing: a page that comes twice as a whole would end in
-// the same state, but pass through older ones.
+// lastPerName keeps the rows that a replay of the page leaves standing: a page that comes twice as a whole
+// would end in the same state, but pass through older ones.
 func lastPerName(rows []Change[Stream]) []Change[Stream] {
 	last := map[[3]string]Change[Stream]{}
 	for _, r := range rows {

@@ -31,16 +31,20 @@ func newTables() tables {
 			gone:        func(*update, spaceKey) {},
 		},
 		streams: objects[Stream]{
-			kind:  streamKind,
-			rows:  make(map[spaceKey]map[string]*Stream),
-			ident: func(s *Stream) ident { return ident{s.Tenant, s.Namespace, s.Name, s.Incarnation, &s.Handle} },
-			gone:  func(u *update, s *Stream) { u.goneStreams = append(u.goneStreams, s) },
+			kind: streamKind,
+			rows: make(map[spaceKey]map[string]*Stream),
+			ident: func(s *Stream) ident {
+				return ident{s.Tenant, s.Namespace, s.Name, s.Incarnation, &s.Handle}
+			},
+			gone: func(u *update, s *Stream) { u.goneStreams = append(u.goneStreams, s) },
 		},
 		caches: objects[Cache]{
-			kind:  cacheKind,
-			rows:  make(map[spaceKey]map[string]*Cache),
-			ident: func(s *Cache) ident { return ident{s.Tenant, s.Namespace, s.Name, s.Incarnation, &s.Handle} },
-			gone:  func(u *update, s *Cache) { u.goneCaches = append(u.goneCaches, s) },
+			kind: cacheKind,
+			rows: make(map[spaceKey]map[string]*Cache),
+			ident: func(s *Cache) ident {
+				return ident{s.Tenant, s.Namespace, s.Name, s.Incarnation, &s.Handle}
+			},
+			gone: func(u *update, s *Cache) { u.goneCaches = append(u.goneCaches, s) },
 		},
 	}
 }
@@ -99,8 +103,8 @@ func (p *parents[K, T]) drop(key K, u *update) {
 	p.touch(u, key)
 }
 
-// objects is the table of streams or of caches. A row with a handle is visible; its struct is shared with readers and
-// never changed. A row without one is the table's own.
+// objects is the table of streams or of caches. A row with a handle is visible; its struct is shared with
+// readers and never changed. A row without one is the table's own.
 type objects[T comparable] struct {
 	kind  kindSet
 	rows  map[spaceKey]map[string]*T

@@ -44,9 +44,11 @@ func newFeed[S, T any](
 		return s.cfg.Stats.Counter(stat.Label(name, "kind", kind), help)
 	}
 	f := &feed[S, T]{
-		sync: s, kind: kind, snapshot: snapshot, changes: changes, convert: convert, reset: reset, apply: apply,
+		sync: s, kind: kind, snapshot: snapshot, changes: changes,
+		convert: convert, reset: reset, apply: apply,
 		backoff: backoff{clock: s.cfg.Clock},
-		syncs:   counter("felix_broker_catalog_syncs_total", "Snapshots and pages of changes applied to the catalog."),
+		syncs: counter("felix_broker_catalog_syncs_total",
+			"Snapshots and pages of changes applied to the catalog."),
 		failures: counter("felix_broker_catalog_sync_failures_total",
 			"Fetches of metadata that failed; the catalog kept what it had."),
 		refused: counter("felix_broker_catalog_rows_refused_total", "Metadata rows this broker cannot use."),
@@ -146,7 +148,8 @@ func (f *feed[S, T]) rows(changes []api.Change[S]) []catalog.Change[T] {
 	return rows
 }
 
-// usable converts a row; one that a newer control plane writes and this broker does not understand is left out.
+// usable converts a row; one that a newer control plane writes and this broker does not understand is left
+// out.
 func (f *feed[S, T]) usable(row *S) (T, bool) {
 	item, why := f.convert(row)
 	if why != "" {

@@ -16,8 +16,8 @@ import (
 	"github.com/felix-go/felix/controlplane/client"
 )
 
-// controlPlane plays the metadata feeds over HTTP. A test knows that a change has been applied when the broker asks for
-// what comes after it (settle), so nothing here waits for time to pass.
+// controlPlane plays the metadata feeds over HTTP. A test knows that a change has been applied when the
+// broker asks for what comes after it (settle), so nothing here waits for time to pass.
 type controlPlane struct {
 	*httptest.Server
 
@@ -204,8 +204,8 @@ func namespace(name string, incarnation uint64) api.Namespace {
 
 func stream(name string, incarnation uint64) api.Stream {
 	return api.Stream{
-		TenantID: "t1", Namespace: "ns", Stream: name, Incarnation: incarnation, Shards: 2, Routing: api.RoutingModulo,
-		Consistency: api.ConsistencyLeader, Retention: api.Retention{MaxAgeSeconds: 60},
+		TenantID: "t1", Namespace: "ns", Stream: name, Incarnation: incarnation, Shards: 2,
+		Routing: api.RoutingModulo, Consistency: api.ConsistencyLeader, Retention: api.Retention{MaxAgeSeconds: 60},
 	}
 }
 

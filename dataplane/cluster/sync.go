@@ -11,17 +11,19 @@ import (
 
 // Sync follows the four metadata feeds and writes what they say into the catalog.
 //
-// Each kind has its own cursor, and the kinds are consistent with each other only eventually; the catalog copes with that
-// (control plane P18).
+// Each kind has its own cursor, and the kinds are consistent with each other only eventually; the catalog
+// copes with that (control plane P18).
 //
-//	cold start   one snapshot after the other: tenants, namespaces, caches, streams; each is asked for until it comes
-//	afterwards   one goroutine per kind: long-poll the changes from the cursor on, apply the page, move the cursor
+//	cold start   one snapshot after the other: tenants, namespaces, caches, streams; each is asked for until it
+//	             comes
+//	afterwards   one goroutine per kind: long-poll the changes from the cursor on, apply the page, move the
+//	             cursor
 //	missed rows  the page shows it in one of three ways (resync); then one snapshot replaces the kind
-//	failure      wait, longer each time and never exactly as long as the other brokers; the cursor stands still and the
-//	             catalog keeps what it has, so a failed fetch never empties the view (control plane P23)
+//	failure      wait, longer each time and never exactly as long as the other brokers; the cursor stands still
+//	             and the catalog keeps what it has, so a failed fetch never empties the view (control plane P23)
 //
-// A change is applied before the cursor moves, and rows that come twice change nothing, so a feed may repeat itself but
-// never skips.
+// A change is applied before the cursor moves, and rows that come twice change nothing, so a feed may repeat
+// itself but never skips.
 type Sync struct {
 	cfg  Config
 	stop context.CancelFunc
@@ -55,7 +57,7 @@ type follower interface {
 
 func (s *Sync) run(ctx context.Context) {
 	defer close(s.done)
-	pprof.SetGoroutineLabels(pprof.WithLabels(ctx, pprof.Labels("role", "catalog-sync", "kind", "seed")))
+	label(ctx, "seed")
 	feeds := s.feeds()
 	for _, f := range feeds {
 		if !f.seed(ctx) {
@@ -66,11 +68,16 @@ func (s *Sync) run(ctx context.Context) {
 	var loops sync.WaitGroup
 	for _, f := range feeds {
 		loops.Go(func() {
-			pprof.SetGoroutineLabels(pprof.WithLabels(ctx, pprof.Labels("role", "catalog-sync", "kind", f.name())))
+			label(ctx, f.name())
 			f.follow(ctx)
 		})
 	}
 	loops.Wait()
+}
+
+// label names the goroutine in profiles.
+func label(ctx context.Context, kind string) {
+	pprof.SetGoroutineLabels(pprof.WithLabels(ctx, pprof.Labels("role", "catalog-sync", "kind", kind)))
 }
 
 // feeds returns the feeds in the order of the cold start.
@@ -79,7 +86,8 @@ func (s *Sync) feeds() []follower {
 	return []follower{
 		newFeed(s, "tenants", c.TenantSnapshot, c.TenantChanges, convertTenant, view.ResetTenants,
 			func(rows []catalog.Change[catalog.Tenant]) { view.Apply(catalog.Delta{Tenants: rows}) }),
-		newFeed(s, "namespaces", c.NamespaceSnapshot, c.NamespaceChanges, convertNamespace, view.ResetNamespaces,
+		newFeed(s, "namespaces", c.NamespaceSnapshot, c.NamespaceChanges, convertNamespace,
+			view.ResetNamespaces,
 			func(rows []catalog.Change[catalog.Namespace]) { view.Apply(catalog.Delta{Namespaces: rows}) }),
 		newFeed(s, "caches", c.CacheSnapshot, c.CacheChanges, convertCache, view.ResetCaches,
 			func(rows []catalog.Change[catalog.Cache]) { view.Apply(catalog.Delta{Caches: rows}) }),

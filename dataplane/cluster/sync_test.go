@@ -41,7 +41,8 @@ func start(t *testing.T, cp *controlPlane, change func(*Config)) *node {
 	return n
 }
 
-// seeded returns a control plane with tenant t1, namespace ns, stream s and cache k, and a broker that knows them.
+// seeded returns a control plane with tenant t1, namespace ns, stream s and cache k, and a broker that knows
+// them.
 func seeded(t *testing.T) (*controlPlane, *node) {
 	t.Helper()
 	cp := newControlPlane(t)
@@ -85,7 +86,8 @@ func TestColdStartAndChanges(t *testing.T) {
 		t.Errorf("snapshots in the order %q, want %q", cp.asked, want)
 	}
 	s := n.stream("s")
-	if s == nil || s.Shards != 2 || s.Jump || s.RetentionSeconds != 60 || s.Consistency != "Leader" || n.cache("k") == nil {
+	if s == nil || s.Shards != 2 || s.Jump || s.RetentionSeconds != 60 || s.Consistency != "Leader" ||
+		n.cache("k") == nil {
 		t.Fatalf("after the cold start: stream %+v, cache %+v", s, n.cache("k"))
 	}
 
@@ -119,8 +121,8 @@ func TestColdStartAndChanges(t *testing.T) {
 	n.count(t, `felix_broker_catalog_sync_failures_total{kind="streams"}`, 0)
 }
 
-// TestResyncs forces each of the three signs of missed rows. The broker takes exactly one new snapshot of that kind, its
-// view is the server's, and what did not change keeps its handle.
+// TestResyncs forces each of the three signs of missed rows. The broker takes exactly one new snapshot of
+// that kind, its view is the server's, and what did not change keeps its handle.
 func TestResyncs(t *testing.T) {
 	for reason, miss := range map[string]func(l *log){
 		"evicted": func(l *log) {
@@ -150,7 +152,8 @@ func TestResyncs(t *testing.T) {
 			})
 			cp.settle("streams")
 			if n.stream("s2") == nil || n.stream("gone") != nil || n.stream("old") != nil || n.stream("s") != before {
-				t.Errorf("view: s2 %v, gone %v, old %v, s %v", n.stream("s2"), n.stream("gone"), n.stream("old"), n.stream("s"))
+				t.Errorf("view: s2 %v, gone %v, old %v, s %v",
+					n.stream("s2"), n.stream("gone"), n.stream("old"), n.stream("s"))
 			}
 			if c := cp.kinds["streams"].snapshots; c != 2 {
 				t.Errorf("%d snapshots of streams, want the first and one more", c)
@@ -169,8 +172,8 @@ func TestResyncs(t *testing.T) {
 	}
 }
 
-// TestFailedFeed fails one feed: the others go on, its cursor stands still, the view keeps what it had, and afterwards
-// nothing is missing.
+// TestFailedFeed fails one feed: the others go on, its cursor stands still, the view keeps what it had, and
+// afterwards nothing is missing.
 func TestFailedFeed(t *testing.T) {
 	cp, n := seeded(t)
 	var from int
@@ -302,7 +305,8 @@ func TestSilentServer(t *testing.T) {
 	n.count(t, `felix_broker_catalog_sync_failures_total{kind="tenants"}`, 1)
 }
 
-// TestCloseAtAnyTime closes before, during and after the cold start; the leak check in TestMain does the rest.
+// TestCloseAtAnyTime closes before, during and after the cold start; the leak check in TestMain does the
+// rest.
 func TestCloseAtAnyTime(t *testing.T) {
 	cp := newControlPlane(t)
 	Start(Config{API: cp.client(t), Catalog: catalog.New()}).Close()
@@ -473,7 +477,8 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// TestRandomHistory writes at random while feeds fail, drop rows and start over; in the end the view is the server's.
+// TestRandomHistory writes at random while feeds fail, drop rows and start over; in the end the view is the
+// server's.
 func TestRandomHistory(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

@@ -33,9 +33,9 @@ func (s *session) cacheRequest(m *wire.Message) fate {
 	}
 	switch {
 	case string(m.Tenant) != s.identity.Tenant:
-		return s.refuse(refuseTenant, end)
+		return s.refuse(refuseTenant, s.afterDenial())
 	case !s.identity.Matcher.AllowCacheKey(action, m.Namespace, m.Cache, m.Key):
-		return s.refuse(refuseForbidden, end)
+		return s.refuse(refuseForbidden, s.afterDenial())
 	case len(m.Key) > maxKeyBytes:
 		return s.refuse(refuseKeyLimit, after)
 	}

@@ -160,10 +160,7 @@ func (c *conn) sweep(now time.Duration) {
 	for s := range c.sessions {
 		if stuck(s.partial.Load()) || stuck(s.answers.writing.Load()) {
 			c.srv.n.stalled.Inc()
-			s.recv.StopReading(transport.StreamLimit)
-			if s.send != nil {
-				s.send.Reset(transport.StreamLimit)
-			}
+			s.cut(transport.StreamLimit)
 		}
 	}
 }
@@ -195,4 +192,12 @@ func (c *conn) busy() bool {
 		}
 	}
 	return false
+}
+
+// cut ends both halves of the stream; its reader and writer notice. Safe from any goroutine.
+func (s *session) cut(code transport.StreamCode) {
+	s.recv.StopReading(code)
+	if s.send != nil {
+		s.send.Reset(code)
+	}
 }

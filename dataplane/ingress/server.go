@@ -95,6 +95,20 @@ func (s *Server) remove(c *conn) {
 	delete(s.conns, c)
 }
 
+// EndTenant ends every stream that speaks for a tenant that no longer exists. Its subscriptions end with their streams. It is
+// the catalog's hook for removed tenants.
+func (s *Server) EndTenant(tenant string) {
+	for _, c := range s.all() {
+		c.mu.Lock()
+		for session := range c.sessions {
+			if session.loggedIn.Load() && session.identity.Tenant == tenant {
+				session.cut(transport.StreamAuth)
+			}
+		}
+		c.mu.Unlock()
+	}
+}
+
 // lingerAfterFlush is how long a drained connection stays open after its last write, so that what was written leaves before
 // the close: QUIC drops unsent data when a connection is closed.
 const lingerAfterFlush = 50 * time.Millisecond

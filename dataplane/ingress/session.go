@@ -196,6 +196,15 @@ func (s *session) refuse(r *wire.Refusal, f fate) fate {
 	return f
 }
 
+// afterDenial is what a denied request does to its stream. A client that understands codes goes on, and callers that share the
+// stream with the denied one must not lose theirs; any other finds it ended, as the reference broker does.
+func (s *session) afterDenial() fate {
+	if s.peerFeatures&wire.FeatureErrorCodes != 0 {
+		return keep
+	}
+	return end
+}
+
 // answerEncoded answers with a frame encoded here: questions that are off the hot path.
 func (s *session) answerEncoded(encode func(dst []byte) []byte, f fate) fate {
 	seq, ok := s.answers.reserve(formFrame, 0)

@@ -39,10 +39,10 @@ const (
 func (s *session) subscribe(m *wire.Message) fate {
 	r := &s.c.srv.rooms
 	if string(m.Tenant) != s.identity.Tenant {
-		return s.refuse(refuseTenant, end)
+		return s.refuse(refuseTenant, s.afterDenial())
 	}
 	if !s.identity.Matcher.AllowStream(auth.StreamSubscribe, m.Namespace, m.Stream) {
-		return s.refuse(refuseForbidden, end)
+		return s.refuse(refuseForbidden, s.afterDenial())
 	}
 	place := s.findStream(m.Tenant, m.Namespace, m.Stream)
 	if place == nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/felix-go/felix/dataplane/wire"
 )
 
-// Decision is what to do with a request for one shard. Exactly one of three holds: Local, a Node to forward to, or a
-// Refusal to answer.
+// Decision is what to do with a request for one shard. Exactly one of three holds: Local, a Node to forward
+// to, or a Refusal to answer.
 type Decision struct {
 	Local bool
 	// Refusal is preallocated and shared; it must not be changed.
@@ -32,7 +32,9 @@ func New() *Router { return &Router{} }
 // Stream decides about one shard of a stream.
 //
 //felix:hot
-func (r *Router) Stream(s *catalog.Stream, shard wire.ShardID) Decision { return decide(s.Shards, shard) }
+func (r *Router) Stream(s *catalog.Stream, shard wire.ShardID) Decision {
+	return decide(s.Shards, shard)
+}
 
 // Cache decides about one shard of a cache.
 //

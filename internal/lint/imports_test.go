@@ -55,9 +55,10 @@ var allowed = map[string][]string{
 		"dataplane/wire", "internal/clock"},
 	"dataplane/admin": {"dataplane/stat", "internal/clock"},
 	// 9 wiring
-	"dataplane":            {},
-	"dataplane/broker":     {"dataplane/*", "controlplane/client", "internal/clock"},
-	"dataplane/brokertest": {"dataplane/broker", "controlplane/api", "controlplane/client", "controlplane/server", "controlplane/store"},
+	"dataplane":        {},
+	"dataplane/broker": {"dataplane/*", "controlplane/client", "internal/clock"},
+	"dataplane/brokertest": {"dataplane/broker", "dataplane/transport", "dataplane/wire", "controlplane/api",
+		"controlplane/client", "controlplane/server", "controlplane/store"},
 	// control plane
 	"controlplane":        {},
 	"controlplane/token":  {"controlplane/api", "dataplane/auth"},
@@ -78,6 +79,7 @@ var rooms = map[string][]string{
 	"go.uber.org/zap":                    {"controlplane/store"},
 	"go.uber.org/goleak":                 {"dataplane/brokertest"},
 	"github.com/spf13":                   {"cmd/felix"},
+	"github.com/valyala/bytebufferpool":  {"dataplane/admin"},
 	"go.yaml.in/yaml":                    {"cmd/felix", "profiles/knob"},
 	"golang.org/x/net":                   {"dataplane/transport/udp"},
 	"golang.org/x/sys":                   {"cmd/felix", "dataplane/transport/udp", "internal/clock"},
