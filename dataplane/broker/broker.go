@@ -123,6 +123,7 @@ func (b *Broker) build() error {
 		return fmt.Errorf("broker: %w", err)
 	}
 	b.caches = cache.New(cfg)
+	b.caches.Start()
 	b.catalog = catalog.New()
 	return nil
 }

@@ -176,7 +176,7 @@ func TestExpiredIsAbsentEverywhere(t *testing.T) {
 	f := newFixture(t, Config{})
 	c := f.Open(1, 1)
 	put := func() uint64 { return mustPut(t, c, "k", "v", mustTTL(1)) }
-	version := put()
+	put()
 	f.clock.Advance(time.Millisecond)
 
 	wantAbsent(t, c, "k")
@@ -184,7 +184,7 @@ func TestExpiredIsAbsentEverywhere(t *testing.T) {
 	if _, ok := c.Delete([]byte("k")); ok {
 		t.Error("delete returned an expired value")
 	}
-	version = put()
+	version := put()
 	f.clock.Advance(time.Millisecond)
 	if current, r := c.DeleteIf([]byte("k"), version); r != Refused || current != 0 {
 		t.Errorf("delete-if: %d, %d", current, r)

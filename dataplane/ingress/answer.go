@@ -71,6 +71,8 @@ type answers struct {
 	owed []owedAnswer
 	next uint64 // owned by the writer: sequence of the next answer to leave
 
+	writes atomic.Int32 // cache writes submitted and not done; the reader waits for them before a read
+
 	closing atomic.Bool // no more reservations; the writer ends when nothing is outstanding
 	failed  atomic.Bool // the stream can no longer be written
 
@@ -115,6 +117,20 @@ func (a *answers) reserve(f form, id wire.RequestID) (seq uint64, ok bool) {
 //
 //felix:hot
 func (a *answers) Complete(seq uint64, out shard.Outcome) { a.complete(seq, answer{Outcome: out}) }
+
+// writeAnswers is the window as the replier of cache writes: a read of the stream may be waiting for them.
+type writeAnswers answers
+
+// Complete implements shard.Replier.
+//
+//felix:hot
+func (w *writeAnswers) Complete(seq uint64, out shard.Outcome) {
+	a := (*answers)(w)
+	a.complete(seq, answer{Outcome: out})
+	if a.writes.Add(-1) == 0 {
+		a.space.Ring()
+	}
+}
 
 //felix:hot
 func (a *answers) complete(seq uint64, v answer) {

@@ -55,14 +55,14 @@ func (s *session) cacheRequest(m *wire.Message) fate {
 	return s.cacheWrite(m, place, place.lanes[id], after)
 }
 
-// inRequestOrder makes a read see the writes that were sent before it on its stream: v1 answers leave in request order, and
-// so must their effects. Writes of one stream to one key meet in the key's lane; a read takes no lane, so it waits until
-// nothing is owed here. A client that keeps one request in flight per stream, as every v1 client does, never waits.
+// inRequestOrder makes a read see the writes that were sent before it on its stream. Writes meet in their keys' lanes; a read
+// takes no lane, so it waits until the stream's writes are done. An idle lane runs a write before it is even answered, so a read
+// rarely waits, and reads never wait for one another.
 func (s *session) inRequestOrder(m *wire.Message) (fate, bool) {
-	if m.Type != wire.MsgCacheGet || !s.answers.began {
+	if m.Type != wire.MsgCacheGet {
 		return keep, true
 	}
-	for s.answers.window.Outstanding() > 0 {
+	for s.answers.writes.Load() > 0 {
 		if s.answers.failed.Load() || !s.answers.space.Wait(s.done) {
 			return drop, false
 		}
@@ -173,7 +173,8 @@ func (s *session) submitCacheWrite(job *shard.Job, lane *shard.Lane, f form, aft
 		job.Settle(shard.Outcome{})
 		return after
 	}
-	job.Seq, job.Reply = seq, &s.answers
+	job.Seq, job.Reply = seq, (*writeAnswers)(&s.answers)
+	s.answers.writes.Add(1)
 	switch rooms.Scheduler.Submit(lane, job, wait, s.done) {
 	case shard.Accepted:
 	case shard.Full:
@@ -185,6 +186,7 @@ func (s *session) submitCacheWrite(job *shard.Job, lane *shard.Lane, f form, aft
 }
 
 func (s *session) unsubmitted(job *shard.Job, seq uint64, r *wire.Refusal) {
+	s.answers.writes.Add(-1)
 	job.Reply = nil
 	job.Settle(shard.Outcome{})
 	s.answers.complete(seq, refused(r))

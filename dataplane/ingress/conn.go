@@ -88,7 +88,7 @@ func (c *conn) start(ctx context.Context, recv *transport.ReceiveStream, send *t
 	case <-ctx.Done():
 		return
 	}
-	s := &session{c: c, recv: recv, send: send, done: ctx.Done()}
+	s := &session{c: c, recv: recv, send: send, done: ctx.Done(), opened: c.srv.rooms.Clock.Monotonic()}
 	c.mu.Lock()
 	c.sessions[s] = struct{}{}
 	c.mu.Unlock()
@@ -145,7 +145,7 @@ func (c *conn) forget(s *session) {
 	c.mu.Unlock()
 }
 
-// sweep ends what the peer left hanging: a connection without a login, streams whose answers are not read or whose frame
+// sweep ends what the peer left hanging: a connection or a stream without a login, streams whose answers are not read or whose frame
 // stays half sent. Called once a second by the server's sweeper.
 func (c *conn) sweep(now time.Duration) {
 	if !c.opened.Load() && now >= c.srv.loginDeadline(c.accepted) {
@@ -158,7 +158,10 @@ func (c *conn) sweep(now time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for s := range c.sessions {
-		if stuck(s.partial.Load()) || stuck(s.answers.writing.Load()) {
+		if !s.loggedIn.Load() && now-s.opened >= c.srv.cfg.AuthTimeout { // a stream that never says who it is
+			c.srv.n.authTimeouts.Inc()
+			s.cut(transport.StreamAuth)
+		} else if stuck(s.partial.Load()) || stuck(s.answers.writing.Load()) {
 			c.srv.n.stalled.Inc()
 			s.cut(transport.StreamLimit)
 		}

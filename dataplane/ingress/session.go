@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"github.com/felix-go/felix/dataplane/admission"
 	"github.com/felix-go/felix/dataplane/arena"
@@ -31,6 +32,8 @@ type session struct {
 	recv *transport.ReceiveStream
 	send *transport.SendStream // nil on a publish-only unidirectional stream
 	done <-chan struct{}       // the connection's
+
+	opened time.Duration // monotonic; immutable
 
 	rd   frameReader
 	msg  wire.Message

@@ -31,6 +31,12 @@ func Real() Clock { return real{} }
 
 type real struct{}
 
+// started is where Monotonic counts from.
+var started = time.Now()
+
+// Monotonic is the runtime's own clock, which takes no system call.
+func (real) Monotonic() time.Duration { return time.Since(started) }
+
 func (real) Now() time.Time { return time.Now() }
 
 func (real) NewTimer(d time.Duration) Timer { return realTimer{time.NewTimer(d)} }
