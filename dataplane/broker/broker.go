@@ -147,7 +147,7 @@ func (b *Broker) rooms(api *client.Client) ingress.Rooms {
 
 	streams := b.cfg.Stream
 	streams.Budget, streams.Encoder, streams.Arena = replay, encoder, b.arena
-	b.places = ingress.NewPlaces(b.scheduler, streams, b.caches)
+	b.places = ingress.NewPlaces(b.scheduler, streams, b.caches, b.stats)
 	b.catalog.OnChange(b.places.Removed)
 	return ingress.Rooms{
 		Arena:     b.arena,

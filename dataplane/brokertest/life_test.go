@@ -8,6 +8,7 @@ import (
 	"github.com/felix-go/felix/controlplane/api"
 	"github.com/felix-go/felix/dataplane/broker"
 	"github.com/felix-go/felix/dataplane/brokertest"
+	"github.com/felix-go/felix/dataplane/fanout"
 	"github.com/felix-go/felix/dataplane/transport"
 	"github.com/felix-go/felix/dataplane/wire"
 )
@@ -164,6 +165,49 @@ func TestPeerThatReadsNoAnswersIsEnded(t *testing.T) {
 		t.Fatal("the stalled stream goes on")
 	}
 	freshClientIsServed(t, n)
+	n.HangupAll()
+	n.Quiesce()
+}
+
+// A tenant that publishes more than its lane can take is refused or shed, each time counted; a publish that was queued is
+// delivered.
+func TestOverloadIsRefusedAndCounted(t *testing.T) {
+	n := brokertest.Start(t, func(c *broker.Config) {
+		c.Ingress.QueuePolicy = fanout.Block
+		c.Ingress.QueueItems = 2
+		c.Scheduler.DepthPerTenant = 4
+	})
+	n.Stream("s", 1)
+	token := n.Token()
+	stalled := n.Raw(t, func(c *transport.DialConfig) { c.StreamWindow = 16 << 10 })
+	events := stalled.Subscribe(token, "s", wire.StartPosition{})
+	s := n.Raw(t, nil).Login(token)
+	big := wire.PublishFrame{Ack: wire.AckPerBatch, Tenant: n.Tenant, Namespace: brokertest.Namespace, Stream: "s", Payloads: [][]byte{make([]byte, 16<<10)}}
+	var acked, refused int
+	for i := range 200 {
+		big.RequestID = uint64(i)
+		s.Send(wire.AppendPublish(nil, &big))
+		switch a := s.Ack(); {
+		case a.OK:
+			acked++
+		case a.Refusal.Code == wire.CodeOverloaded && a.Refusal.Class == wire.ClassRetryAfter && a.Refusal.Reason == wire.ReasonPublishQueueFull && a.Refusal.RetryAfterMillis > 0:
+			refused++
+		default:
+			t.Fatalf("%+v", a.Refusal)
+		}
+	}
+	if refused == 0 {
+		t.Fatal("nothing was refused")
+	}
+	name := `felix_tenant_publish_queue_full_total{tenant="` + n.Tenant + `",action="refused"}`
+	if got := n.Count(name); got != int64(refused) {
+		t.Errorf("%s is %d, refused %d", name, got, refused)
+	}
+	for range acked {
+		if _, _, err := events.Frame(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	n.HangupAll()
 	n.Quiesce()
 }

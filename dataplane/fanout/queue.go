@@ -297,6 +297,13 @@ func (q *Queue) Len() int {
 	return q.items.Len()
 }
 
+// Idle reports whether everything that was queued has been taken and written: the consumer found nothing more.
+func (q *Queue) Idle() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.sleeping && q.items.Len() == 0
+}
+
 // Dropped returns the number of records that were refused for want of room.
 func (q *Queue) Dropped() uint64 {
 	q.mu.Lock()

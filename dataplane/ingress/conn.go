@@ -180,7 +180,7 @@ func (c *conn) quiesce() {
 	}
 }
 
-// busy reports whether an authenticated session still has a frame or an answer in the works, or an event is still queued.
+// busy reports whether an authenticated session still has a frame or an answer in the works, or a delivery something to write.
 func (c *conn) busy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -190,7 +190,7 @@ func (c *conn) busy() bool {
 		}
 	}
 	for sub := range c.subscriptions {
-		if sub.queue.Len() > 0 {
+		if !sub.queue.Idle() {
 			return true
 		}
 	}

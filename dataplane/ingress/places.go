@@ -8,12 +8,14 @@ import (
 	"github.com/felix-go/felix/dataplane/catalog"
 	"github.com/felix-go/felix/dataplane/fanout"
 	"github.com/felix-go/felix/dataplane/shard"
+	"github.com/felix-go/felix/dataplane/stat"
 	"github.com/felix-go/felix/dataplane/stream"
 	"github.com/felix-go/felix/dataplane/wire"
 )
 
 // shardPlace is one stream shard: its state and the lane that orders its work. The lane's owner is the shardPlace.
 type shardPlace struct {
+	of    *streamPlace
 	state *stream.Shard
 	lane  *shard.Lane
 }
@@ -22,7 +24,14 @@ type shardPlace struct {
 type streamPlace struct {
 	desc   *catalog.Stream
 	shards []*shardPlace
+	full   *fullCounters
 }
+
+// fullCounters count the publishes of one tenant for which there was no room.
+type fullCounters struct{ refused, dropped *stat.Counter }
+
+// maxTenantLabels bounds the tenants that have metrics of their own; the rest share the label _overflow.
+const maxTenantLabels = 100
 
 // cachePlace is a cache that has been used on this broker, with one lane per cache shard.
 type cachePlace struct {
@@ -42,8 +51,11 @@ type Places struct {
 	streamTable atomic.Pointer[[]*streamPlace]
 	cacheTable  atomic.Pointer[[]*cachePlace]
 
+	stats *stat.Set
+
 	mu     sync.Mutex // guards changes of the tables and the following
 	closed bool
+	full   map[string]*fullCounters // by tenant
 }
 
 // A removed object leaves a mark in its slot, so that a reader that still holds its description cannot open it again.
@@ -53,8 +65,24 @@ var (
 )
 
 // NewPlaces returns an empty table.
-func NewPlaces(scheduler *shard.Scheduler, streams stream.Config, caches *cache.Store) *Places {
-	return &Places{scheduler: scheduler, streamCfg: streams, caches: caches}
+func NewPlaces(scheduler *shard.Scheduler, streams stream.Config, caches *cache.Store, stats *stat.Set) *Places {
+	return &Places{scheduler: scheduler, streamCfg: streams, caches: caches, stats: stats, full: make(map[string]*fullCounters)}
+}
+
+func (p *Places) fullLocked(tenant string) *fullCounters {
+	if f := p.full[tenant]; f != nil {
+		return f
+	}
+	if len(p.full) >= maxTenantLabels && tenant != "_overflow" {
+		return p.fullLocked("_overflow")
+	}
+	counter := func(action string) *stat.Counter {
+		return p.stats.Counter(stat.Label(stat.Label("felix_tenant_publish_queue_full_total", "tenant", tenant), "action", action),
+			"Publishes for which a tenant had no room, by what became of them.")
+	}
+	f := &fullCounters{refused: counter("refused"), dropped: counter("dropped")}
+	p.full[tenant] = f
+	return f
 }
 
 // stream returns the place of d, nil when d has been removed.
@@ -100,10 +128,10 @@ func (p *Places) openStream(d *catalog.Stream) *streamPlace {
 		}
 		return old[d.Handle]
 	}
-	place := &streamPlace{desc: d}
+	place := &streamPlace{desc: d, full: p.fullLocked(d.Tenant)}
 	tenant := p.scheduler.Tenant(d.Tenant)
 	for range max(d.Shards, 1) {
-		sp := &shardPlace{state: stream.New(p.streamCfg)}
+		sp := &shardPlace{of: place, state: stream.New(p.streamCfg)}
 		sp.lane = p.scheduler.NewLane(tenant, sp)
 		place.shards = append(place.shards, sp)
 	}

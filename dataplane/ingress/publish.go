@@ -124,6 +124,7 @@ func (s *session) submitPublish(place *shardPlace, ref arena.Ref, off, n int, co
 	permit, ok := admission.Acquire(budget, rooms.Budget, bytes, wait, s.done)
 	if !ok {
 		ref.Release()
+		place.of.full.count(acked)
 		return s.publishRefused(id, acked, f, refuseInFlight)
 	}
 	job := shard.Job{Kind: KindPublish, Acked: acked, Count: count, Off: int32(off), Len: int32(n), Bytes: bytes,
@@ -148,11 +149,20 @@ func (s *session) submitPublish(place *shardPlace, ref arena.Ref, off, n int, co
 		}
 		return keep
 	case shard.Full:
+		place.of.full.count(acked)
 		s.refuseUnsubmitted(&job, seq, acked, refuseQueueFull)
 	default:
 		s.refuseUnsubmitted(&job, seq, acked, refuseGone)
 	}
 	return keep
+}
+
+func (f *fullCounters) count(acked bool) {
+	if acked {
+		f.refused.Inc()
+	} else {
+		f.dropped.Inc()
+	}
 }
 
 // refuseUnsubmitted settles a job that the scheduler did not take.

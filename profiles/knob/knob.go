@@ -22,8 +22,8 @@ const (
 type Knob struct {
 	// Name is the YAML key; the flag is the same with dashes.
 	Name string
-	// Env is the environment variable.
-	Env string
+	// Env is the environment variable, Alias an older name of it or "". When both are set, Env counts.
+	Env, Alias string
 	// Type says how values are read.
 	Type Type
 	// Default is the value without any source.
@@ -32,6 +32,10 @@ type Knob struct {
 	Min, Max int64
 	// Allowed lists the values of an enum, and the words a number may be replaced by.
 	Allowed []string
+	// Unit is what a plain number counts; "" for what is not a number.
+	Unit string
+	// Reloadable says that the value can be changed while the broker runs.
+	Reloadable bool
 	// Text says what it does, in one sentence.
 	Text string
 }
@@ -57,7 +61,13 @@ func (k Knob) Range() string {
 }
 
 // All returns every setting in the order of the reference page.
-func All() []Knob { return slices.Clone(table) }
+func All() []Knob {
+	all := slices.Clone(table)
+	for i := range all {
+		all[i].Allowed = slices.Clone(all[i].Allowed)
+	}
+	return all
+}
 
 // find returns the setting of that name.
 func find(name string) (Knob, bool) {

@@ -62,6 +62,18 @@ func (k Knob) number(s string) (int64, error) {
 	return n, nil
 }
 
+// spelledBool reads the spellings of a boolean that variables and flags may have. YAML has true and false only: there yes, no,
+// on and off mean different things to different readers.
+func spelledBool(s string) string {
+	switch s {
+	case "1", "yes":
+		return "true"
+	case "0", "no":
+		return "false"
+	}
+	return s
+}
+
 // check says what is wrong with a value.
 func (k Knob) check(s string) error {
 	switch k.Type {
@@ -92,7 +104,14 @@ func (k Knob) check(s string) error {
 func (k Knob) format(n int64) string {
 	switch k.Type {
 	case TypeDuration:
-		return time.Duration(n).String()
+		s := time.Duration(n).String()
+		if strings.HasSuffix(s, "m0s") {
+			s = strings.TrimSuffix(s, "0s")
+		}
+		if strings.HasSuffix(s, "h0m") {
+			s = strings.TrimSuffix(s, "0m")
+		}
+		return s
 	case TypeBytes:
 		for i := 3; i >= 0; i-- {
 			if u := sizeUnits[i]; n >= u.factor && n%u.factor == 0 {

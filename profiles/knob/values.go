@@ -3,11 +3,12 @@ package knob
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
-// Values are the merged settings. The accessors panic on a name that is not in the table or has another type: that is a mistake
-// in the program, not in a setting.
+// Values are the merged settings. The accessors panic on a name that is not in the table or has another
+// type: that is a mistake in the program, not in a setting.
 type Values struct {
 	values   map[string]value
 	warnings []string
@@ -18,12 +19,45 @@ type value struct{ text, origin string }
 // Warnings are settings that were understood and have no effect.
 func (v *Values) Warnings() []string { return slices.Clone(v.warnings) }
 
-// Changed lists the settings that are not at their default, as name=value (origin), in the order of the table.
+// Setting is one value for printing.
+type Setting struct{ Name, Value, Origin string }
+
+// String is name=value (origin).
+func (s Setting) String() string { return fmt.Sprintf("%s=%s (%s)", s.Name, s.Value, s.Origin) }
+
+// Redacted lists every setting in the order of the table, fit for a screen, a log or a report: secrets are in
+// files of which only the path is a setting, and what a URL says in front of its host is left out.
+func (v *Values) Redacted() []Setting {
+	out := make([]Setting, 0, len(table))
+	for _, k := range table {
+		val := v.values[k.Name]
+		out = append(out, Setting{Name: k.Name, Value: withoutUserinfo(val.text), Origin: val.origin})
+	}
+	return out
+}
+
+// withoutUserinfo cuts user:password@ out of a URL.
+func withoutUserinfo(s string) string {
+	scheme, rest, ok := strings.Cut(s, "://")
+	if !ok {
+		return s
+	}
+	authority, path := rest, ""
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		authority, path = rest[:i], rest[i:]
+	}
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		authority = "<redacted>" + authority[i:]
+	}
+	return scheme + "://" + authority + path
+}
+
+// Changed lists what Redacted does of the settings that are not at their default, as name=value (origin).
 func (v *Values) Changed() []string {
 	var out []string
-	for _, k := range table {
-		if val := v.values[k.Name]; val.origin != "default" {
-			out = append(out, fmt.Sprintf("%s=%s (%s)", k.Name, val.text, val.origin))
+	for _, s := range v.Redacted() {
+		if s.Origin != originDefault {
+			out = append(out, s.String())
 		}
 	}
 	return out
