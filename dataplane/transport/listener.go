@@ -42,8 +42,12 @@ func Listen(cfg ListenConfig) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
+	ids, err := newConnIDs()
+	if err != nil {
+		return nil, err
+	}
 	socket, err := udp.Listen(udp.Config{
-		Addr: cfg.Addr, BufferBytes: cfg.SocketBuffer, DisableGRO: cfg.DisableGRO, Stats: cfg.Stats,
+		Addr: cfg.Addr, BufferBytes: cfg.SocketBuffer, DisableGRO: cfg.DisableGRO, Pad: ids.pad, Stats: cfg.Stats,
 	})
 	if err != nil {
 		return nil, err
@@ -52,11 +56,12 @@ func Listen(cfg ListenConfig) (*Listener, error) {
 	cfg.Certificates.logger.Store(cfg.Logger)
 	l := &Listener{socket: socket, gate: newGate(cfg), closed: make(chan struct{})}
 	l.transport = &quic.Transport{
-		Conn:                socket.PacketConn(),
-		StatelessResetKey:   &resetKey,
-		TokenGeneratorKey:   &tokenKey,
-		VerifySourceAddress: l.gate.verify,
-		ConnContext:         l.gate.admit,
+		Conn:                  socket.PacketConn(),
+		ConnectionIDGenerator: ids,
+		StatelessResetKey:     &resetKey,
+		TokenGeneratorKey:     &tokenKey,
+		VerifySourceAddress:   l.gate.verify,
+		ConnContext:           l.gate.admit,
 	}
 	l.quic, err = l.transport.Listen(serverTLS(cfg.Certificates, cfg.RequireALPN), serverConfig(cfg))
 	if err != nil {

@@ -54,6 +54,51 @@ func TestRestart(t *testing.T) {
 	roundTrip(t, client, server)
 }
 
+// TestRestartIdleClient: a client that only pings, because it is idle or waits for an answer, learns of the restart too.
+func TestRestartIdleClient(t *testing.T) {
+	n := newNode(t)
+	l := n.listen(t, nil)
+	d := n.dialer(t, func(c *DialConfig) { c.MaxIdle, c.KeepAlive = 30*time.Second, 200*time.Millisecond })
+	client, server := connect(t, d, l)
+	roundTrip(t, client, server)
+	kill(t, l)
+	n.listen(t, func(c *ListenConfig) { c.Addr = l.Addr().String() })
+	if info := closedWith(t, client); info.Kind != CloseReset || !info.Remote {
+		t.Fatalf("the client saw %+v", info)
+	}
+}
+
+// TestPadding: only small short-header packets of another process are padded, and never to where a reset would answer a reset.
+func TestPadding(t *testing.T) {
+	ids, err := newConnIDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := ids.GenerateConnectionID()
+	if err != nil || id.Len() != ids.ConnectionIDLen() {
+		t.Fatalf("%v %v", id, err)
+	}
+	own := append([]byte{0x40}, append(id.Bytes(), make([]byte, 60)...)...)
+	foreign := append([]byte{0x40}, make([]byte, 70)...)
+	foreign[1] = ids.epoch[0] ^ 1
+	long := append([]byte{0xC0}, foreign[1:]...)
+	for n := range 70 {
+		if got := ids.pad(own[:min(n, len(own))]); got != min(n, len(own)) {
+			t.Errorf("own packet of %d bytes padded to %d", n, got)
+		}
+		if got := ids.pad(long[:n]); got != n {
+			t.Errorf("long-header packet of %d bytes padded to %d", n, got)
+		}
+		want := n
+		if n >= 21 && n <= 40 {
+			want = 43
+		}
+		if got := ids.pad(foreign[:n]); got != want {
+			t.Errorf("foreign packet of %d bytes padded to %d, want %d", n, got, want)
+		}
+	}
+}
+
 // TestRestartOtherKey: with another key it has to wait for its idle timeout.
 func TestRestartOtherKey(t *testing.T) {
 	n := newNode(t)

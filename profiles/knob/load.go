@@ -157,7 +157,8 @@ func (v *Values) checkPairs() error {
 		return invalid("tls_cert (from %s) and tls_key (from %s) must be set together",
 			v.Origin("tls_cert"), v.Origin("tls_key"))
 	}
-	if v.text("controlplane_ca") != "" && strings.HasPrefix(strings.ToLower(v.text("controlplane_url")), "http://") {
+	plainHTTP := strings.HasPrefix(strings.ToLower(v.text("controlplane_url")), "http://")
+	if plainHTTP && v.text("controlplane_ca") != "" {
 		return invalid("controlplane_ca (from %s) has no use with an http controlplane_url (from %s)",
 			v.Origin("controlplane_ca"), v.Origin("controlplane_url"))
 	}

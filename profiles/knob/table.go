@@ -124,7 +124,7 @@ var table = []Knob{
 	// Delivery.
 	{Name: "subscriber_queue_capacity", Env: "FELIX_SUBSCRIBER_QUEUE_CAPACITY",
 		Alias: "FELIX_SUB_QUEUE_CAPACITY",
-		Type: TypeInt, Default: "512", Min: 1, Max: 1 << 20, Unit: "batches",
+		Type:  TypeInt, Default: "512", Min: 1, Max: 1 << 20, Unit: "batches",
 		Text: "batches waiting for one subscriber"},
 	{Name: "subscriber_queue_capacity_max", Env: "FELIX_SUBSCRIBER_QUEUE_CAPACITY_MAX",
 		Type: TypeInt, Default: "4096", Min: 1, Max: 1 << 20, Unit: "batches",

@@ -1,25 +1,24 @@
 package knob
 
-// unavailable are names of the reference broker that this one does not have: they are accepted, with a warning that says why
-// they change nothing. A name moves to the table on the day it does something.
+// unavailable are names of the reference broker that this one does not have: they are accepted, with a warning
+// that says why they change nothing. A name moves to the table on the day it does something.
 var unavailable = map[string]string{
 	// Network and TLS.
-	"FELIX_QUIC_LISTENERS":               "one listener serves all clients",
-	"FELIX_TLS_CERT_EXPORT":              "the generated certificate is in state_dir",
-	"FELIX_TLS_CLIENT_CA":                "client certificates are not checked, tokens are",
-	"FELIX_TLS_CLIENT_CERT_BIND_SUBJECT": "client certificates are not checked, tokens are",
-	"FELIX_CONTROLPLANE_SYNC_INTERVAL_MS": "the control plane is followed by long polls," +
-		" not at an interval",
-	"FELIX_KEEPALIVE_MS":               "the broker sends no keep-alives, clients do",
-	"FELIX_INITIAL_MTU":                mtu,
-	"FELIX_MTU_UPPER_BOUND":            mtu,
-	"FELIX_MAX_UDP_PAYLOAD":            mtu,
-	"FELIX_MTU_BLACK_HOLE_COOLDOWN_MS": "this transport probes the path by its own rule",
-	"FELIX_INITIAL_CWND":               "this transport sets its own initial congestion window",
-	"FELIX_UDP_SEND_BUFFER":            "udp_socket_buffer (FELIX_UDP_RECV_BUFFER) sets both directions",
-	"FELIX_ACK_ELICITING_THRESHOLD":    "this transport acknowledges by its own rule",
-	"FELIX_ACK_FREQ_DISABLE":           "this transport has no ACK-frequency extension",
-	"FELIX_CONN_STATS_MS":              "path statistics are not logged",
+	"FELIX_QUIC_LISTENERS":                "one listener serves all clients",
+	"FELIX_TLS_CERT_EXPORT":               "the generated certificate is in state_dir",
+	"FELIX_TLS_CLIENT_CA":                 "client certificates are not checked, tokens are",
+	"FELIX_TLS_CLIENT_CERT_BIND_SUBJECT":  "client certificates are not checked, tokens are",
+	"FELIX_CONTROLPLANE_SYNC_INTERVAL_MS": "the control plane is followed by long polls",
+	"FELIX_KEEPALIVE_MS":                  "the broker sends no keep-alives, clients do",
+	"FELIX_INITIAL_MTU":                   mtu,
+	"FELIX_MTU_UPPER_BOUND":               mtu,
+	"FELIX_MAX_UDP_PAYLOAD":               mtu,
+	"FELIX_MTU_BLACK_HOLE_COOLDOWN_MS":    "this transport probes the path by its own rule",
+	"FELIX_INITIAL_CWND":                  "this transport sets its own initial congestion window",
+	"FELIX_UDP_SEND_BUFFER":               "udp_socket_buffer (FELIX_UDP_RECV_BUFFER) sets both directions",
+	"FELIX_ACK_ELICITING_THRESHOLD":       "this transport acknowledges by its own rule",
+	"FELIX_ACK_FREQ_DISABLE":              "this transport has no ACK-frequency extension",
+	"FELIX_CONN_STATS_MS":                 "path statistics are not logged",
 
 	// Admission and limits.
 	"FELIX_MAX_SUBSCRIPTIONS_PER_CONN_TOTAL": "max_subscriptions_per_conn is the one bound of a connection",

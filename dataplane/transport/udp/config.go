@@ -26,6 +26,9 @@ type Config struct {
 	// DisableGRO turns receive coalescing (UDP_GRO) off, so that every datagram costs a system call. It
 	// exists to rule a kernel or driver fault out.
 	DisableGRO bool
+	// Pad, if not nil, is asked for every received datagram and returns the length to which it is padded with zeros, its own
+	// for none. Linux only.
+	Pad func(datagram []byte) int
 	// Stats receives the counters of the socket; nil keeps them private.
 	Stats *stat.Set
 }

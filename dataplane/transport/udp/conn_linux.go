@@ -33,6 +33,7 @@ type reader struct {
 	gro   bool // immutable
 	peers *peers
 	count counters
+	pad   func(datagram []byte) int // immutable; nil: never
 
 	buffer  []byte // what one recvmsg returned
 	control []byte // its control messages as received
@@ -45,8 +46,9 @@ type reader struct {
 	failures int // passing receive errors in a row
 }
 
-func newReader(conn *net.UDPConn, gro bool, count counters) reader {
+func newReader(conn *net.UDPConn, gro bool, count counters, pad func([]byte) int) reader {
 	return reader{
+		pad:     pad,
 		conn:    conn,
 		gro:     gro && setGRO(conn) == nil,
 		peers:   newPeers(peersPerGeneration),
@@ -96,6 +98,12 @@ func (r *reader) ReadBatch(ms []ipv4.Message, _ int) (int, error) {
 			r.count.oversized.Inc()
 		}
 		m.N = copy(m.Buffers[0], datagram)
+		if r.pad != nil {
+			if to := r.pad(datagram); to > m.N && to <= len(m.Buffers[0]) {
+				clear(m.Buffers[0][m.N:to])
+				m.N = to
+			}
+		}
 		m.NN = 0
 		if len(r.passed) <= len(m.OOB) { // a part of a control message would be a parse error
 			m.NN = copy(m.OOB, r.passed)

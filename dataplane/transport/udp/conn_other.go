@@ -7,7 +7,7 @@ import "net"
 // reader is empty: these systems use the batch reading of the QUIC library.
 type reader struct{}
 
-func newReader(*net.UDPConn, bool, counters) reader { return reader{} }
+func newReader(*net.UDPConn, bool, counters, func([]byte) int) reader { return reader{} }
 
 // PacketConn is what to hand to the QUIC library: the bare connection, which it knows how to read in batches.
 func (s *Socket) PacketConn() net.PacketConn { return s.UDPConn }

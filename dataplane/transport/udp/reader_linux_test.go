@@ -160,7 +160,7 @@ func TestPeersAreBounded(t *testing.T) {
 
 // TestCutControl drops what it cannot split rather than hand over wrong datagrams.
 func TestCutControl(t *testing.T) {
-	r := newReader(nil, false, newCounters(stat.NewSet()))
+	r := newReader(nil, false, newCounters(stat.NewSet()), nil)
 	if r.parseControl([]byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}) {
 		t.Fatal("a control message shorter than its header is accepted")
 	}

@@ -41,7 +41,7 @@ func selfTest(addr string) bool {
 		return false
 	}
 	defer from.Close()
-	r := newReader(to, true, newCounters(stat.NewSet()))
+	r := newReader(to, true, newCounters(stat.NewSet()), nil)
 	if !r.gro || to.SetReadDeadline(time.Now().Add(selfTestWait)) != nil {
 		return false
 	}

@@ -53,7 +53,7 @@ func Listen(cfg Config) (*Socket, error) {
 	}
 	s := &Socket{UDPConn: conn}
 	s.receiveBytes, s.sendBytes = growBuffers(conn, cfg.BufferBytes)
-	s.reader = newReader(conn, !cfg.DisableGRO && groWorks(), newCounters(cfg.Stats))
+	s.reader = newReader(conn, !cfg.DisableGRO && groWorks(), newCounters(cfg.Stats), cfg.Pad)
 	showBuffers(cfg.Stats, s.receiveBytes, s.sendBytes)
 	return s, nil
 }
