@@ -151,14 +151,15 @@ func cacheGet(g *globals, t *targetFlags) *cobra.Command {
 }
 
 func cacheDelete(g *globals, t *targetFlags) *cobra.Command {
-	var yes bool
+	d := &deletion{kind: "cache"}
 	c := &cobra.Command{
 		Use:   "delete CACHE [KEY]",
 		Short: "Delete a key and print the value it had; without KEY, delete the cache itself",
 		Args:  cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
-				return t.deleteObject(g, c, "cache", args[0], yes)
+				d.name = args[0]
+				return d.run(g, c, t)
 			}
 			out, err := g.format("table", "json", "raw")
 			if err != nil {
@@ -187,7 +188,7 @@ func cacheDelete(g *globals, t *targetFlags) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&yes, "yes", false, "delete the cache without asking")
+	d.flags(c)
 	return c
 }
 

@@ -75,40 +75,71 @@ func listAll[T any](g *globals, c *cobra.Command, head []string, row func(T) []s
 	return printTable(c.OutOrStdout(), head, rows)
 }
 
-// deleteObject deletes a tenant, namespace, stream or cache, after asking on a terminal; elsewhere it needs --yes.
-func (t *targetFlags) deleteObject(g *globals, c *cobra.Command, kind, name string, yes bool) error {
-	return t.admin(g, c, func(_ context.Context, a *client.Client, to target) error {
-		scope, del := name, func(ctx context.Context) error { return a.DeleteTenant(ctx, name) }
-		switch kind {
-		case "namespace":
-			scope = to.Tenant + "/" + name
-			del = func(ctx context.Context) error { return a.DeleteNamespace(ctx, to.Tenant, name) }
-		case "stream":
-			scope = to.Tenant + "/" + to.Namespace + "/" + name
-			del = func(ctx context.Context) error { return a.DeleteStream(ctx, to.Tenant, to.Namespace, name) }
-		case "cache":
-			scope = to.Tenant + "/" + to.Namespace + "/" + name
-			del = func(ctx context.Context) error { return a.DeleteCache(ctx, to.Tenant, to.Namespace, name) }
-		}
-		if err := needScope(to, kind); err != nil {
+// deletion is one run of a delete verb.
+type deletion struct {
+	kind, name  string
+	yes, dryRun bool
+}
+
+// flags adds the flags of deletions to a verb.
+func (d *deletion) flags(c *cobra.Command) {
+	c.Flags().BoolVar(&d.yes, "yes", false, "do not ask")
+	c.Flags().BoolVar(&d.dryRun, "dry-run", false, "only say what would be deleted")
+}
+
+// calls returns the object's full name, the call that finds it and the call that deletes it.
+func (d *deletion) calls(a *client.Client, to target) (scope string, find, del func(context.Context) error) {
+	within := to.Tenant + "/" + to.Namespace + "/" + d.name
+	switch d.kind {
+	case "namespace":
+		return to.Tenant + "/" + d.name,
+			func(ctx context.Context) error { _, err := a.Namespace(ctx, to.Tenant, d.name); return err },
+			func(ctx context.Context) error { return a.DeleteNamespace(ctx, to.Tenant, d.name) }
+	case "stream":
+		return within,
+			func(ctx context.Context) error { _, err := a.Stream(ctx, to.Tenant, to.Namespace, d.name); return err },
+			func(ctx context.Context) error { return a.DeleteStream(ctx, to.Tenant, to.Namespace, d.name) }
+	case "cache":
+		return within,
+			func(ctx context.Context) error { _, err := a.Cache(ctx, to.Tenant, to.Namespace, d.name); return err },
+			func(ctx context.Context) error { return a.DeleteCache(ctx, to.Tenant, to.Namespace, d.name) }
+	}
+	return d.name,
+		func(ctx context.Context) error { _, err := a.Tenant(ctx, d.name); return err },
+		func(ctx context.Context) error { return a.DeleteTenant(ctx, d.name) }
+}
+
+// run deletes a tenant, namespace, stream or cache, after asking on a terminal; elsewhere it needs --yes.
+func (d *deletion) run(g *globals, c *cobra.Command, t *targetFlags) error {
+	out, err := g.format("table", "json")
+	if err != nil {
+		return err
+	}
+	return t.admin(g, c, func(ctx context.Context, a *client.Client, to target) error {
+		if err := needScope(to, d.kind); err != nil {
 			return err
 		}
-		if err := confirm(c, fmt.Sprintf("delete %s %s and everything in it", kind, scope), yes); err != nil {
-			return err
-		}
-		ctx, cancel := g.withTimeout(c.Context()) // the time to answer is not the request's
-		defer cancel()
-		if err := del(ctx); err != nil {
-			return err
-		}
-		out, err := g.format("table", "json")
-		if err != nil {
-			return err
+		scope, find, del := d.calls(a, to)
+		done := "deleted"
+		if d.dryRun {
+			done = "would delete"
+			if err := find(ctx); err != nil {
+				return err
+			}
+		} else {
+			if err := confirm(c, fmt.Sprintf("delete %s %s and everything in it", d.kind, scope), d.yes); err != nil {
+				return err
+			}
+			ctx, cancel := g.withTimeout(c.Context()) // the time it took to answer is not the request's
+			defer cancel()
+			if err := del(ctx); err != nil {
+				return err
+			}
 		}
 		if out == "json" {
-			return printJSON(c.OutOrStdout(), map[string]string{"deleted": kind, "name": scope})
+			return printJSON(c.OutOrStdout(), map[string]any{"kind": d.kind, "name": scope, "deleted": !d.dryRun})
 		}
-		fmt.Fprintf(c.OutOrStdout(), "deleted %s %s\n", kind, scope)
+		fmt.Fprintf(c.OutOrStdout(), "%s %s %s\n", done, d.kind, scope)
 		return nil
 	})
 }
@@ -141,16 +172,17 @@ func confirm(c *cobra.Command, what string, yes bool) error {
 
 // deleteVerb is the delete command of a kind.
 func (t *targetFlags) deleteVerb(g *globals, kind string) *cobra.Command {
-	var yes bool
+	d := &deletion{kind: kind}
 	c := &cobra.Command{
 		Use:   "delete NAME",
 		Short: "Delete a " + kind + " and everything in it",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return t.deleteObject(g, c, kind, args[0], yes)
+			d.name = args[0]
+			return d.run(g, c, t)
 		},
 	}
-	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	d.flags(c)
 	return c
 }
 

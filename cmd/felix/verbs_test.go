@@ -45,6 +45,8 @@ func TestAdminVerbs(t *testing.T) {
 	run(2, "", "token", "mint", "--tenant", "acme", "--principal", "shop")
 	run(2, "", "token", "mint", "--tenant", "acme", "--principal", "shop", "--permission", "stream.publish:stream:other/prod/orders")
 	run(2, "--yes", "stream", "delete", "orders", "--tenant", "acme", "--namespace", "prod")
+	run(0, "would delete stream acme/prod/orders", "stream", "delete", "orders", "--tenant", "acme", "--namespace", "prod", "--dry-run")
+	run(3, "", "stream", "delete", "absent", "--tenant", "acme", "--namespace", "prod", "--dry-run")
 	run(0, "deleted stream acme/prod/orders", "stream", "delete", "orders", "--tenant", "acme", "--namespace", "prod", "--yes")
 	run(3, "", "stream", "delete", "orders", "--tenant", "acme", "--namespace", "prod", "--yes")
 	run(0, "deleted cache acme/prod/sessions", "cache", "delete", "sessions", "--tenant", "acme", "--namespace", "prod", "--yes")
