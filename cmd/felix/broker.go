@@ -25,7 +25,7 @@ signal ends the drain at once.
 Settings: default < --config file < environment < flag.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			v, err := s.load(c, nil)
+			v, err := s.load(c, nil, nil)
 			if err != nil {
 				return err
 			}

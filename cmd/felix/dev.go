@@ -95,8 +95,8 @@ type development struct {
 }
 
 func (d *development) run() error {
-	v, err := d.s.load(d.cmd, map[string]string{"quic_bind": "127.0.0.1:5000", "metrics_bind": "127.0.0.1:8080",
-		"state_dir": d.stateDir, "log_level": "error"})
+	v, err := d.s.load(d.cmd, map[string]string{"quic_bind": "127.0.0.1:5000", "metrics_bind": "127.0.0.1:8080", "log_level": "error"},
+		map[string]string{"state_dir": d.stateDir, "controlplane_url": "", "controlplane_ca": "", "controlplane_token_file": ""})
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"math"
 	"os"
 	"runtime/debug"
@@ -54,9 +55,13 @@ func (s *settings) addFlags(c *cobra.Command, without ...string) {
 	}
 }
 
-// load merges defaults, file, environment and flags; preset are values that the verb gives and that everything else overrides.
-func (s *settings) load(c *cobra.Command, preset map[string]string) (*knob.Values, error) {
-	flags := make(map[string]string)
+// load merges defaults, file, environment and flags. Preset are values that the verb gives and that everything else overrides;
+// fixed are those that the verb decides itself.
+func (s *settings) load(c *cobra.Command, preset, fixed map[string]string) (*knob.Values, error) {
+	flags := maps.Clone(fixed)
+	if flags == nil {
+		flags = make(map[string]string)
+	}
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		if f.Changed && f.Annotations[knobAnnotation] != nil {
 			flags[f.Annotations[knobAnnotation][0]] = f.Value.String()

@@ -48,7 +48,8 @@ type Client struct {
 func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(cfg.BaseURL)
 	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.User != nil {
-		return nil, fmt.Errorf("%w: BaseURL %q must be http(s)://host:port", ErrConfig, cfg.BaseURL)
+		// The address is not repeated: somebody may have put a password into it.
+		return nil, fmt.Errorf("%w: BaseURL must be http(s)://host:port, without a user", ErrConfig)
 	}
 	if cfg.HTTP != nil && cfg.CAFile != "" {
 		return nil, fmt.Errorf("%w: CAFile has no effect on a given HTTP client", ErrConfig)

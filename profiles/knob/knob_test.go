@@ -68,7 +68,8 @@ func TestTableIsComplete(t *testing.T) {
 		if strings.Contains(k.Name, "-") || strings.Contains(k.Flag(), "_") || k.Name != strings.ToLower(k.Name) {
 			t.Errorf("%s, --%s: strange name", k.Name, k.Flag())
 		}
-		if numeric := k.Type == TypeInt || k.Type == TypeBytes || k.Type == TypeDuration; numeric != (k.Unit != "") {
+		numeric := slices.Contains([]Type{TypeInt, TypeBytes, TypeDuration}, k.Type)
+		if numeric != (k.Unit != "") {
 			t.Errorf("%s is of type %s and has unit %q", k.Name, k.Type, k.Unit)
 		} else if numeric && k.Max <= k.Min {
 			t.Errorf("%s has bounds %d and %d", k.Name, k.Min, k.Max)
@@ -157,8 +158,9 @@ func TestSourcesOverrideInOrder(t *testing.T) {
 		var s Sources
 		wants := func(value, origin string) {
 			t.Helper()
-			if got := load(t, s); got.String(k.Name) != value || got.Origin(k.Name) != origin {
-				t.Errorf("%s is %q from %s, want %q from %s", k.Name, got.String(k.Name), got.Origin(k.Name), value, origin)
+			v := load(t, s)
+			if got, from := v.String(k.Name), v.Origin(k.Name); got != value || from != origin {
+				t.Errorf("%s is %q from %s, want %q from %s", k.Name, got, from, value, origin)
 			}
 		}
 		s.Preset = map[string]string{}
@@ -226,9 +228,10 @@ func TestRefusedSources(t *testing.T) {
 		{Sources{File: file(t, "tls_cert:\n")}, []string{"felix.yaml:1", "one value"}},
 		{Sources{File: file(t, "log_level: &a info\nlog_format: *a\n")}, []string{"felix.yaml:2", "one value"}},
 		{Sources{File: file(t, "log_level: info\nlog_level: warn\n")}, []string{"felix.yaml:2", "twice"}},
-		{Sources{File: file(t, "log_level: info\n---\nlog_level: warn\n")}, []string{"felix.yaml:2", "one YAML document"}},
+		{Sources{File: file(t, "log_level: info\n---\nlog_level: warn\n")},
+			[]string{"felix.yaml:2", "one YAML document"}},
 		{Sources{File: file(t, "log_level: info\n\tlog_format: text\n")}, []string{"felix.yaml:2"}},
-		{Sources{File: file(t, "ack_on_commit: yes\n")}, []string{"felix.yaml:1", `"yes"`, "neither true nor false"}},
+		{Sources{File: file(t, "ack_on_commit: yes\n")}, []string{"felix.yaml:1", `"yes"`, "neither"}},
 		{Sources{File: file(t, "ack_on_commit: on\n")}, []string{"felix.yaml:1", "neither true nor false"}},
 		{Sources{File: file(t, "ack_on_commit: 1\n")}, []string{"felix.yaml:1", "neither true nor false"}},
 		{Sources{File: file(t, "- a\n")}, []string{"felix.yaml:1"}},
@@ -255,43 +258,43 @@ func TestFilesThatSetNothing(t *testing.T) {
 	}
 }
 
-// Each combination alone is refused and names both settings and their origins; equal sizes and counts are legal.
-func TestRefusedCombinations(t *testing.T) {
-	for _, c := range []struct{ equal, more Sources }{
-		{flags("max_frame_bytes", "64KiB"), flags("max_frame_bytes", "64KiB", "preauth_max_frame_bytes", "65536", "pub_stream_recv_window", "32KiB")},
-		{flags("preauth_max_frame_bytes", "32KiB", "max_frame_bytes", "32KiB"),
-			flags("preauth_max_frame_bytes", "33KiB", "max_frame_bytes", "32KiB")},
-		{flags("pub_stream_recv_window", "16MiB"), flags("pub_stream_recv_window", "15MiB")},
-		{flags("pub_conn_recv_window", "16MiB"), flags("pub_conn_recv_window", "15MiB")},
-		{flags("pub_conn_inflight_bytes", "16MiB"), flags("pub_conn_inflight_bytes", "15MiB")},
-		{flags("pub_stream_recv_window", "64MiB"), flags("pub_stream_recv_window", "65MiB")},
-		{flags("pub_conn_inflight_bytes", "64MiB"), flags("pub_conn_inflight_bytes", "65MiB")},
-		{flags("subscriber_queue_capacity", "4096"), flags("subscriber_queue_capacity", "4097")},
-		{flags("subscriber_queue_bytes", "256MiB"), flags("subscriber_queue_bytes", "257MiB")},
-		{flags("replay_ring_bytes", "256MiB"), flags("replay_ring_bytes", "257MiB")},
-		{flags("tls_cert", "c", "tls_key", "k"), flags("tls_cert", "c")},
-		{flags("tls_cert", "c", "tls_key", "k"), flags("tls_key", "k")},
-		{flags("controlplane_ca", "c", "controlplane_url", "https://h"), flags("controlplane_ca", "c", "controlplane_url", "HTTP://u:hidden@h")},
+// Each pair alone is refused, with both settings and their origins; equal sizes and counts are legal.
+func TestRefusedPairs(t *testing.T) {
+	for _, c := range []struct{ change, equal, beyond, small, large string }{
+		{"max_frame_bytes", "64KiB", "65535", "preauth_max_frame_bytes", "max_frame_bytes"},
+		{"pub_stream_recv_window", "16MiB", "15MiB", "max_frame_bytes", "pub_stream_recv_window"},
+		{"pub_conn_recv_window", "16MiB", "15MiB", "max_frame_bytes", "pub_conn_recv_window"},
+		{"pub_conn_inflight_bytes", "16MiB", "15MiB", "max_frame_bytes", "pub_conn_inflight_bytes"},
+		{"pub_stream_recv_window", "64MiB", "65MiB", "pub_stream_recv_window", "pub_conn_recv_window"},
+		{"pub_conn_inflight_bytes", "64MiB", "65MiB", "pub_conn_inflight_bytes", "pub_inflight_bytes"},
+		{"subscriber_queue_capacity", "4096", "4097", "subscriber_queue_capacity", "subscriber_queue_capacity_max"},
+		{"subscriber_queue_bytes", "256MiB", "257MiB", "subscriber_queue_bytes", "egress_bytes"},
+		{"replay_ring_bytes", "256MiB", "257MiB", "replay_ring_bytes", "replay_total_bytes"},
 	} {
-		load(t, c.equal)
-		want := []string{" from --"}
-		for name := range c.more.Flags {
-			if len(c.more.Flags) <= 2 {
-				want = append(want, name)
-			}
-		}
-		refused(t, c.more, want...)
-		if _, err := Load(c.more); err != nil && strings.Contains(err.Error(), "hidden") {
-			t.Errorf("%v shows a password", err)
-		}
+		load(t, flags(c.change, c.equal))
+		refused(t, flags(c.change, c.beyond), c.small+" (", " is larger than "+c.large+" (",
+			c.beyond+", from --"+strings.ReplaceAll(c.change, "_", "-"), "from default")
 	}
-	refused(t, flags("pub_conn_inflight_bytes", "65MiB"), "65MiB, from --pub-conn-inflight-bytes", "64MiB, from default")
+}
+
+func TestRefusedCombinations(t *testing.T) {
+	load(t, flags("tls_cert", "c", "tls_key", "k"))
+	refused(t, flags("tls_cert", "c"), "tls_cert (from --tls-cert)", "tls_key (from default)", "together")
+	refused(t, flags("tls_key", "k"), "tls_cert (from default)", "tls_key (from --tls-key)", "together")
+	load(t, flags("controlplane_ca", "c"))
+	load(t, flags("controlplane_ca", "c", "controlplane_url", "https://h"))
+	s := flags("controlplane_ca", "c", "controlplane_url", "HTTP://u:hidden@h")
+	refused(t, s, "controlplane_ca (from --controlplane-ca)", "http controlplane_url (from --controlplane-url)")
+	if _, err := Load(s); strings.Contains(err.Error(), "hidden") {
+		t.Errorf("%v shows a password", err)
+	}
 }
 
 func TestVariablesWithoutSetting(t *testing.T) {
 	v := load(t, Sources{
-		Env: []string{"FELIX_QUIC_BNID=x", "FELIX_PUB_QUEUE_DEPTH=secret", "FELIX_INITIAL_CWND=1", "FELIX_TOKEN=secret",
-			"FELIX_TOKNE=secret", "FELIX_SOMETHING_ELSE_ALTOGETHER=1", "FELIX_SUB_QUEUE_CAPACITY=7",
+		Env: []string{"FELIX_QUIC_BNID=x", "FELIX_PUB_QUEUE_DEPTH=secret", "FELIX_INITIAL_CWND=1",
+			"FELIX_TOKEN=secret", "FELIX_TOKNE=secret", "FELIX_SOMETHING_ELSE_ALTOGETHER=1",
+			"FELIX_SUB_QUEUE_CAPACITY=7",
 			"FELIX_SUBSCRIBER_QUEUE_CAPACITY=8", "HOME=/", "NOTFELIX_X=1", "FELIX_CONTROLPLANE_TOKEN_FILE=f"},
 		Ignore: []string{"FELIX_TOKEN", "FELIX_CONTROLPLANE_TOKEN_FILE"},
 	})
@@ -321,11 +324,13 @@ func TestVariablesWithoutSetting(t *testing.T) {
 func TestUnits(t *testing.T) {
 	v := load(t, Sources{
 		File: file(t, "egress_bytes: 1GiB\nauth_timeout_ms: 1500\nmetrics_bind: \"\"\npub_queue_depth: '7'\n"),
-		Env:  []string{"FELIX_ACK_ON_COMMIT=yes", "FELIX_PUB_INGRESS_WAIT=1", "FELIX_UDP_GRO=0", "FELIX_CACHE_MAX_BYTES=0"},
+		Env: []string{"FELIX_ACK_ON_COMMIT=yes", "FELIX_PUB_INGRESS_WAIT=1", "FELIX_UDP_GRO=0",
+			"FELIX_CACHE_MAX_BYTES=0"},
 		Flags: map[string]string{"answer_stall_timeout_ms": "2m", "shutdown_predrain_ms": "250us",
 			"subscriber_queue_bytes": "65536"},
 	})
-	if v.Bytes("egress_bytes") != 1<<30 || v.Bytes("subscriber_queue_bytes") != 65536 || v.Int("pub_queue_depth") != 7 ||
+	if v.Bytes("egress_bytes") != 1<<30 || v.Bytes("subscriber_queue_bytes") != 65536 ||
+		v.Int("pub_queue_depth") != 7 ||
 		v.Duration("auth_timeout_ms") != 1500*time.Millisecond || v.String("metrics_bind") != "" ||
 		v.Duration("answer_stall_timeout_ms") != 2*time.Minute ||
 		v.Duration("shutdown_predrain_ms") != 250*time.Microsecond ||
@@ -384,8 +389,9 @@ func TestRedactedHidesUserinfo(t *testing.T) {
 
 // What is read is not negative, and reads the same after it was written.
 func FuzzValues(f *testing.F) {
-	for _, s := range []string{"64KiB", "1", "250us", "8388608TiB", "8388607TiB", "9223372036854775807TiB", "-1", "", "1e9",
-		"KiB", "-0s", "+1", "1h0m0s", "2562047h47m16.854775807s", "9223372036854", "9223372036855", "18446744073709551615"} {
+	for _, s := range []string{"64KiB", "1", "250us", "8388608TiB", "8388607TiB", "9223372036854775807TiB",
+		"-1", "", "1e9", "KiB", "-0s", "+1", "1h0m0s", "2562047h47m16.854775807s", "9223372036854",
+		"9223372036855", "18446744073709551615"} {
 		f.Add(s)
 	}
 	size, duration := Knob{Type: TypeBytes}, Knob{Type: TypeDuration}
@@ -403,4 +409,14 @@ func FuzzValues(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A variable that promises protection or durability stops the start.
+func TestPromisesThatAreNotKept(t *testing.T) {
+	for variable := range dishonoured {
+		_, err := Load(Sources{Env: []string{variable + "=x"}})
+		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), variable) {
+			t.Errorf("%s: %v", variable, err)
+		}
+	}
 }

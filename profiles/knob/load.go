@@ -112,6 +112,8 @@ func (v *Values) readEnv(env, ignore []string) error {
 			if err := v.setSpelled(k.Name, text, variable); err != nil {
 				return err
 			}
+		case dishonoured[variable] != "":
+			return invalid("%s cannot be honoured: %s; unset it to start without", variable, dishonoured[variable])
 		case slices.Contains(ignore, variable):
 		case absent:
 			v.warn("%s has no effect: %s", variable, why)

@@ -17,7 +17,7 @@ func suggest(word string, known []string) string {
 		}
 	}
 	if best == "" {
-		at := 1 + len(plain(word))/3
+		at := max(3, 1+len(plain(word))/3)
 		for _, k := range known {
 			if d := distance(plain(word), plain(k)); d < at {
 				best, at = k, d

@@ -1,13 +1,11 @@
 package knob
 
-// unavailable are names of the reference broker that this one does not have: they are accepted, with a warning
-// that says why they change nothing. A name moves to the table on the day it does something.
+// unavailable are names of the reference broker that this one does not have: they are accepted, with a
+// warning that says why they change nothing. A name moves to the table on the day it does something.
 var unavailable = map[string]string{
 	// Network and TLS.
 	"FELIX_QUIC_LISTENERS":                "one listener serves all clients",
 	"FELIX_TLS_CERT_EXPORT":               "the generated certificate is in state_dir",
-	"FELIX_TLS_CLIENT_CA":                 "client certificates are not checked, tokens are",
-	"FELIX_TLS_CLIENT_CERT_BIND_SUBJECT":  "client certificates are not checked, tokens are",
 	"FELIX_CONTROLPLANE_SYNC_INTERVAL_MS": "the control plane is followed by long polls",
 	"FELIX_KEEPALIVE_MS":                  "the broker sends no keep-alives, clients do",
 	"FELIX_INITIAL_MTU":                   mtu,
@@ -22,11 +20,7 @@ var unavailable = map[string]string{
 
 	// Admission and limits.
 	"FELIX_MAX_SUBSCRIPTIONS_PER_CONN_TOTAL": "max_subscriptions_per_conn is the one bound of a connection",
-	"FELIX_TENANT_PUBLISH_BYTES_PER_SEC":     quota,
-	"FELIX_TENANT_PUBLISH_MSGS_PER_SEC":      quota,
-	"FELIX_TENANT_PUBLISH_QUOTAS":            quota,
-	"FELIX_TENANT_PUBLISH_BURST_MS":          quota,
-	"FELIX_TENANT_METRICS_MAX":               "no metric has a tenant label",
+	"FELIX_TENANT_METRICS_MAX":               "the cap on tenant labels is fixed",
 
 	// Publish path.
 	"FELIX_ACK_WAIT_TIMEOUT_MS":                      "an acknowledgement waits for its publish",
@@ -71,9 +65,21 @@ var unavailable = map[string]string{
 	"FELIX_SHUTDOWN_HANDOFF_TIMEOUT_MS": "there is no other broker to hand shards to",
 }
 
+// dishonoured are names of the reference broker that promise protection or durability which this one does not give: whoever sets
+// them relies on it, so the start fails instead of going on without.
+var dishonoured = map[string]string{
+	"FELIX_TLS_CLIENT_CA":                "client certificates are not checked",
+	"FELIX_TLS_CLIENT_CERT_BIND_SUBJECT": "client certificates are not checked",
+	"FELIX_TENANT_PUBLISH_BYTES_PER_SEC": "publish rates of tenants are not limited",
+	"FELIX_TENANT_PUBLISH_MSGS_PER_SEC":  "publish rates of tenants are not limited",
+	"FELIX_TENANT_PUBLISH_QUOTAS":        "publish rates of tenants are not limited",
+	"FELIX_TENANT_PUBLISH_BURST_MS":      "publish rates of tenants are not limited",
+	"FELIX_DURABLE_STORAGE_DIR":          "streams and caches are kept in memory",
+	"FELIX_DURABLE_FSYNC_MODE":           "streams and caches are kept in memory",
+}
+
 const (
 	mtu     = "packets of this transport are at most 1452 bytes"
-	quota   = "publish rates per tenant are not limited"
 	lanes   = "writer lanes are not built; one pump writes each event stream"
 	batches = "what waits is sent together up to subscriber_max_bytes_per_write"
 )

@@ -62,8 +62,8 @@ func (k Knob) number(s string) (int64, error) {
 	return n, nil
 }
 
-// spelledBool reads the spellings of a boolean that variables and flags may have. YAML has true and false only:
-// there yes, no, on and off mean different things to different readers.
+// spelledBool reads the spellings of a boolean that variables and flags may have. YAML has true and false
+// only: there yes, no, on and off mean different things to different readers.
 func spelledBool(s string) string {
 	switch s {
 	case "1", "yes":
