@@ -14,9 +14,6 @@ const (
 	classes  = maxShift - minShift + 1
 )
 
-// Config describes an Arena. The zero value is the default.
-type Config struct{}
-
 // Arena lends blocks of memory.
 //
 // The rules are in the signatures. Acquire returns a Ref that is owned by the caller and released exactly once. Who hands a
@@ -44,7 +41,7 @@ type block struct {
 }
 
 // New returns an empty arena.
-func New(Config) *Arena {
+func New() *Arena {
 	a := &Arena{}
 	for i := range a.pools {
 		size := 1 << (minShift + i)

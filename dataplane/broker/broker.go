@@ -114,7 +114,7 @@ func (b *Broker) build() error {
 	b.forced = func(subsystem string) {
 		b.stats.Counter(`felix_drain_forced_total{subsystem="`+subsystem+`"}`, "Drains that ran out of time, by what was unfinished.").Inc()
 	}
-	b.arena = arena.New(arena.Config{})
+	b.arena = arena.New()
 	b.stats.GaugeFunc("felix_arena_blocks", "Memory blocks in use.", b.arena.Outstanding)
 	b.stats.GaugeFunc("felix_arena_bytes", "Bytes of memory blocks in use.", b.arena.OutstandingBytes)
 	cfg := b.cfg.Cache

@@ -8,7 +8,7 @@ import (
 )
 
 func TestConfigValidate(t *testing.T) {
-	a := arena.New(arena.Config{})
+	a := arena.New()
 	for name, c := range map[string]struct {
 		cfg Config
 		ok  bool

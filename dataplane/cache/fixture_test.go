@@ -35,7 +35,7 @@ func newFixture(tb testing.TB, cfg Config) *fixture {
 }
 
 func openFixture(cfg Config) *fixture {
-	f := &fixture{clock: clock.NewManual(began), arena: arena.New(arena.Config{}), stats: stat.NewSet()}
+	f := &fixture{clock: clock.NewManual(began), arena: arena.New(), stats: stat.NewSet()}
 	cfg.Arena, cfg.Stats = f.arena, f.stats
 	if cfg.Clock == nil {
 		cfg.Clock = f.clock

@@ -25,7 +25,7 @@ type rooms struct {
 
 func newRooms(t testing.TB, egressBytes int64) *rooms {
 	stats := stat.NewSet()
-	r := &rooms{arena: arena.New(arena.Config{}), stats: stats, encoder: NewEncoder(stats), delivery: NewDelivery(stats),
+	r := &rooms{arena: arena.New(), stats: stats, encoder: NewEncoder(stats), delivery: NewDelivery(stats),
 		egress: NewEgress(egressBytes)}
 	t.Cleanup(func() {
 		if n := r.arena.Outstanding(); n != 0 {

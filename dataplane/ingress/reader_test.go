@@ -39,7 +39,7 @@ func frameOf(f wire.Flags, payload []byte) []byte {
 }
 
 func newReader(src source, limit int, stranger bool) (*frameReader, *arena.Arena) {
-	a := arena.New(arena.Config{})
+	a := arena.New()
 	r := &frameReader{}
 	r.init(src, a, limit, nil)
 	r.stranger = stranger

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // newArena returns an arena that must have every block back when the test ends.
 func newArena(t testing.TB) *arena.Arena {
-	a := arena.New(arena.Config{})
+	a := arena.New()
 	t.Cleanup(func() {
 		if n := a.Outstanding(); n != 0 {
 			t.Errorf("%d blocks are still out\n%s", n, a.Leaks())

@@ -27,7 +27,7 @@ type rooms struct {
 
 func newRooms(t testing.TB, replayBytes int64) *rooms {
 	stats := stat.NewSet()
-	r := &rooms{arena: arena.New(arena.Config{}), stats: stats, encoder: fanout.NewEncoder(stats),
+	r := &rooms{arena: arena.New(), stats: stats, encoder: fanout.NewEncoder(stats),
 		delivery: fanout.NewDelivery(stats), egress: fanout.NewEgress(0), budget: NewReplayBudget(replayBytes)}
 	t.Cleanup(func() {
 		if n := r.arena.Outstanding(); n != 0 {
