@@ -48,6 +48,7 @@ Every flag can be set by its environment variable: --ca-file by FELIX_CA_FILE.`,
 		c.GroupID = "admin"
 		root.AddCommand(c)
 	}
+	checkArguments(root)
 	return root
 }
 

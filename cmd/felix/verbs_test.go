@@ -118,3 +118,29 @@ func TestDataVerbs(t *testing.T) {
 	}
 	run(5, "auth failed", "", "pub", "demo", "x", "--token-file", bad)
 }
+
+// A wrong word is wrong usage (exit code 2), wherever it stands; a group of verbs alone prints its help.
+func TestWrongArguments(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		code int
+		want string
+	}{
+		{"", 0, "felix [command]"},
+		{"cache", 0, "Available Commands"},
+		{"frob", 2, `unknown verb "frob"; see felix --help`},
+		{"pbu", 2, "did you mean pub"},
+		{"cache gte", 2, "did you mean get"},
+		{"cache frob", 2, `unknown verb "frob"; see felix cache --help`},
+		{"pub", 2, "see felix pub --help"},
+		{"stream create", 2, "see felix stream create --help"},
+		{"stream list extra", 2, "see felix stream list --help"},
+		{"token mint extra", 2, "see felix token mint --help"},
+		{"dev extra", 2, "see felix dev --help"},
+	} {
+		out, errs, code := felixRun(t, "", strings.Fields(c.args)...)
+		if code != c.code || !strings.Contains(out+errs, c.want) {
+			t.Errorf("felix %s: exit %d, %q %q; want exit %d and %q", c.args, code, out, errs, c.code, c.want)
+		}
+	}
+}

@@ -71,8 +71,10 @@ func TestOversizedGoesAlone(t *testing.T) {
 
 func TestItemsAreBoundedToo(t *testing.T) {
 	b := NewBudget(100, 2)
-	if !b.TryAcquire(1) || !b.TryAcquire(1) || b.TryAcquire(1) {
-		t.Error("two items are the bound")
+	for i, want := range []bool{true, true, false} {
+		if got := b.TryAcquire(1); got != want {
+			t.Errorf("item %d of at most 2: admitted %t", i+1, got)
+		}
 	}
 	b.Release(1)
 	b.Release(1)
