@@ -22,8 +22,8 @@ build: ## build bin/felix
 	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/felix ./cmd/felix
 
 .PHONY: test
-test: ## run all tests
-	$(GO) test -timeout 15m $(PKGS)
+test: ## run all tests (never from the test cache: some run the built program, which the cache does not see)
+	$(GO) test -count=1 -timeout 15m $(PKGS)
 
 .PHONY: interop
 interop: build ## run the real Python client from PyPI against bin/felix (needs python3 and PyPI)
@@ -31,11 +31,11 @@ interop: build ## run the real Python client from PyPI against bin/felix (needs 
 
 .PHONY: race
 race: ## run all tests under the race detector, long loads shortened
-	$(GO) test -race -short -timeout 20m $(PKGS)
+	$(GO) test -count=1 -race -short -timeout 20m $(PKGS)
 
 .PHONY: invariants
 invariants: ## run all tests with assertions, poisoned memory and leak sites
-	$(GO) test -tags invariants -short -timeout 15m $(PKGS)
+	$(GO) test -count=1 -tags invariants -short -timeout 15m $(PKGS)
 
 .PHONY: fuzz-short
 fuzz-short: ## run every fuzz target for FUZZTIME

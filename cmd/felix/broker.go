@@ -33,10 +33,6 @@ Settings: default < --config file < environment < flag.`,
 			if err != nil {
 				return err
 			}
-			cfg.Logger, cfg.LogLevel = newLogger(v)
-			for _, w := range v.Warnings() {
-				cfg.Logger.Warn(w)
-			}
 			cfg.Logger.Info("effective settings", "changed", v.Changed())
 			signals := newSignals()
 			defer signals.close()

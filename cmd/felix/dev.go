@@ -104,10 +104,6 @@ func (d *development) run() error {
 	if err != nil {
 		return err
 	}
-	cfg.Logger, cfg.LogLevel = newLogger(v)
-	for _, w := range v.Warnings() {
-		cfg.Logger.Warn(w)
-	}
 	signals := newSignals()
 	defer signals.close()
 	p, err := startControlPlane(d.cmd.Context(), controlPlaneConfig{stateDir: d.stateDir, dataDir: d.dataDir, bind: d.cpBind, log: cfg.Logger})

@@ -97,7 +97,7 @@ func newLogger(v *knob.Values) (*slog.Logger, *slog.LevelVar) {
 	return slog.New(slog.NewTextHandler(os.Stderr, o)), level
 }
 
-// brokerConfig maps the settings onto the rooms.
+// brokerConfig maps the settings onto the rooms, makes the logger and logs what the settings warn of.
 func brokerConfig(v *knob.Values) (broker.Config, error) {
 	policy, err := fanout.ParsePolicy(v.String("subscriber_queue_policy"))
 	if err != nil {
@@ -144,6 +144,10 @@ func brokerConfig(v *knob.Values) (broker.Config, error) {
 		if *f.to, err = readSecret(f.file); err != nil {
 			return c, usage("%s: %w", f.what, err)
 		}
+	}
+	c.Logger, c.LogLevel = newLogger(v)
+	for _, w := range v.Warnings() {
+		c.Logger.Warn(w)
 	}
 	return c, nil
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/felix-go/felix/controlplane/api"
+	"github.com/felix-go/felix/dataplane/auth"
 )
 
 // maxBodyBytes bounds a request body.
@@ -103,7 +104,7 @@ func encodeCursor(name string) string { return base64.RawURLEncoding.EncodeToStr
 
 func decodeCursor(s string) (string, error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
-	if err != nil || !validName(string(b)) {
+	if err != nil || !auth.ValidName(string(b)) {
 		return "", invalid("cursor is not one of this listing")
 	}
 	return string(b), nil

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/felix-go/felix/controlplane/api"
+	"github.com/felix-go/felix/dataplane/auth"
 )
 
 // Bounds of the catalog. Shards cost a lane and an assignment each, copies a broker each.
@@ -35,24 +36,9 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// validName reports whether s may name a tenant, namespace, stream, cache or region: 1 to 128 of ASCII
-// letters, digits, '-', '_' and '.', the first a letter or digit (rule P8).
-func validName(s string) bool {
-	if len(s) == 0 || len(s) > 128 {
-		return false
-	}
-	for i := range len(s) {
-		c := s[i]
-		word := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-		if !word && (i == 0 || c != '-' && c != '_' && c != '.') {
-			return false
-		}
-	}
-	return true
-}
-
+// checkName refuses what cannot name anything.
 func checkName(field, name string) error {
-	if validName(name) {
+	if auth.ValidName(name) {
 		return nil
 	}
 	return invalid("%s must be 1 to 128 of ASCII letters, digits, '-', '_' and '.', "+

@@ -78,7 +78,7 @@ func parseObject(tenant, object string) (g grant, why string) {
 		}
 		return grant{kind: onCluster}, ""
 	case "node":
-		if !validName(path) {
+		if !ValidName(path) {
 			return g, "a node object names one node"
 		}
 		return grant{kind: onNode, name: path}, ""
@@ -127,7 +127,7 @@ func parseNames(kind objectKind, path string) (g grant, why string) {
 			wild = true
 		case wild:
 			return g, "nothing is named below a wildcard"
-		case !validName(s):
+		case !ValidName(s):
 			return g, "bad name"
 		default:
 			*fields[i] = s
@@ -146,7 +146,7 @@ func parseCache(path string) (g grant, why string) {
 		return parseNames(onCache, path)
 	}
 	g.namespace, g.name = segments[0], segments[1]
-	if !validName(g.namespace) || !validName(g.name) {
+	if !ValidName(g.namespace) || !ValidName(g.name) {
 		return g, "a key belongs to one named cache"
 	}
 	g.kind, g.leaf = onKey, segments[2]
@@ -162,9 +162,10 @@ func parseCache(path string) (g grant, why string) {
 	return g, ""
 }
 
-// validName reports whether s may name a tenant, namespace, stream, cache, group or node: 1 to 128 of ASCII
-// letters, digits, '-', '_' and '.', the first a letter or digit (decisions section 8).
-func validName(s string) bool {
+// ValidName reports whether s may name a tenant, namespace, stream, cache, group, node or region: 1 to 128 of ASCII
+// letters, digits, '-', '_' and '.', the first a letter or digit (decisions section 8, rule P8). The control plane accepts
+// names by it too, so that every name that can be made can be granted.
+func ValidName(s string) bool {
 	if len(s) == 0 || len(s) > 128 {
 		return false
 	}

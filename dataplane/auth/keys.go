@@ -180,7 +180,7 @@ type state struct {
 
 // current returns the keys of a tenant. It waits only when there are none yet.
 func (k *Keys) current(ctx context.Context, tenant string) (state, *refusal) {
-	if !validName(tenant) {
+	if !ValidName(tenant) {
 		return state{}, refusedUnknown // no tenant can have this name
 	}
 	known, seeded := k.cfg.Known(tenant)

@@ -92,7 +92,7 @@ type keyGrants struct {
 //
 // Resource managers get no RBAC rights. An RBAC right on an object reaches what is inside it.
 func Compile(tenant string, permissions []string) (*Matcher, error) {
-	if !validName(tenant) {
+	if !ValidName(tenant) {
 		return nil, fmt.Errorf("%w: bad tenant %.200q", ErrBadObject, tenant)
 	}
 	m := &Matcher{}

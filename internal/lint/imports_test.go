@@ -64,7 +64,8 @@ var allowed = map[string][]string{
 	"controlplane/token":  {"controlplane/api", "dataplane/auth"},
 	"controlplane/store":  {"controlplane/api", "controlplane/token", "internal/clock"},
 	"controlplane/client": {"controlplane/api"},
-	"controlplane/server": {"controlplane/api", "controlplane/store", "controlplane/token", "dataplane/stat", "internal/clock"},
+	"controlplane/server": {"controlplane/api", "controlplane/store", "controlplane/token", "dataplane/auth",
+		"dataplane/stat", "internal/clock"},
 	// outside
 	"sdk":       {"dataplane/wire", "dataplane/ring", "dataplane/arena", "dataplane/transport"},
 	"cmd/felix": {"*"},
