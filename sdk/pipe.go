@@ -136,26 +136,38 @@ func (p *pipe) write() {
 	for p.bell.Wait(p.dead) {
 		runtime.Gosched() // callers that are about to push share this write
 		batch = p.take(batch[:0])
-		for len(batch) > 0 {
+		for rest := batch; len(rest) > 0; {
 			buf = buf[:0]
 			n := 0
-			for n < len(batch) && (n == 0 || len(buf)+len(batch[n].frame) <= maxWrite) {
-				buf = append(buf, batch[n].frame...)
+			for n < len(rest) && (n == 0 || len(buf)+len(rest[n].frame) <= maxWrite) {
+				buf = append(buf, rest[n].frame...)
 				n++
 			}
-			if _, err := p.in.stream.Send().Write(buf); err != nil {
+			_, err := p.in.stream.Send().Write(buf)
+			if err != nil {
 				p.fail(err)
+				finishUnanswered(rest, p.reason())
 				return
 			}
-			for _, c := range batch[:n] {
-				if !c.want {
-					c.finish(nil)
-				}
-			}
-			batch = batch[n:]
+			finishUnanswered(rest[:n], nil)
+			rest = rest[n:]
 		}
+		clear(batch)
 		if cap(buf) > maxWrite {
 			buf = nil
+		}
+	}
+}
+
+// finishUnanswered ends the calls to which no answer is owed: their bytes left, or may have, when cause is not nil.
+func finishUnanswered(calls []*call, cause error) {
+	for _, c := range calls {
+		switch {
+		case c.want:
+		case cause != nil:
+			c.finish(lost(c.op, cause, true))
+		default:
+			c.finish(nil)
 		}
 	}
 }
