@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -29,6 +30,7 @@ type Client struct {
 	closed  atomic.Bool
 	stop    context.Context // ends with the client
 	cancel  context.CancelFunc
+	wg      sync.WaitGroup // every goroutine of every connection and subscription
 
 	failures int       // dials failed in a row; owned by the holder of dialing
 	notUntil time.Time // earliest next dial; owned by the holder of dialing
@@ -51,8 +53,8 @@ func Dial(ctx context.Context, url string, opts ...Option) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
-	c := &Client{cfg: cfg, dialer: d, tokens: tokens{source: cfg.source}, bytes: semaphore.NewWeighted(cfg.inflightBytes),
-		dialing: make(chan struct{}, 1)}
+	c := &Client{cfg: cfg, dialer: d, tokens: tokens{source: cfg.source, turn: make(chan struct{}, 1)},
+		bytes: semaphore.NewWeighted(cfg.inflightBytes), dialing: make(chan struct{}, 1)}
 	c.stop, c.cancel = context.WithCancel(context.Background())
 	l, err := c.connected(ctx)
 	if err == nil {
@@ -84,6 +86,7 @@ func (c *Client) Close() error {
 	if l != nil {
 		l.close()
 	}
+	c.wg.Wait()
 	return c.dialer.Close()
 }
 
@@ -151,8 +154,11 @@ func (c *Client) backOff(ctx context.Context) error {
 	}
 }
 
-// dialAny tries the addresses in order.
+// dialAny tries the addresses in order. It ends with the client.
 func (c *Client) dialAny(ctx context.Context) (*link, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(c.stop, func() { cancel(ErrClosed) })()
 	var failures []error
 	for _, addr := range c.cfg.addrs {
 		dctx, cancel := context.WithTimeout(ctx, c.cfg.dialTimeout)
@@ -162,7 +168,7 @@ func (c *Client) dialAny(ctx context.Context) (*link, error) {
 			return newLink(c, conn), nil
 		}
 		if ctx.Err() != nil {
-			return nil, abandoned("connect", ctx, false)
+			return nil, abandoned("connect", ctx, false) // ErrClosed if that is why
 		}
 		failures = append(failures, fmt.Errorf("%s: %w", addr, err))
 	}

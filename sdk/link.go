@@ -16,7 +16,6 @@ type link struct {
 	publish, cache []*socket
 
 	router *router
-	wg     sync.WaitGroup // pipes and router
 }
 
 // socket holds the request stream of one slot; it is opened at the first use and again when it ended.
@@ -36,21 +35,14 @@ func newLink(c *Client, conn *transport.Conn) *link {
 		l.cache = append(l.cache, &socket{opening: make(chan struct{}, 1)})
 	}
 	l.router = newRouter(l)
-	l.wg.Add(1)
-	go func() {
-		defer l.wg.Done()
-		l.router.run()
-	}()
+	c.wg.Go(l.router.run)
 	return l
 }
 
 func (l *link) alive() bool { return l.conn.Context().Err() == nil }
 
-// close ends the connection and waits for its goroutines.
-func (l *link) close() {
-	l.conn.Close(transport.CloseShutdown, "client closed")
-	l.wg.Wait()
-}
+// close ends the connection; its goroutines see that and return, those of subscriptions when their events were taken.
+func (l *link) close() { l.conn.Close(transport.CloseShutdown, "client closed") }
 
 func (l *link) publishPipe(ctx context.Context, hash uint64) (*pipe, error) {
 	return l.publish[hash%uint64(len(l.publish))].get(ctx, l)

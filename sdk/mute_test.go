@@ -42,7 +42,7 @@ func startMute(t *testing.T) *muteBroker {
 		accepted <- err
 	}()
 	b.client, err = felix.Dial(deadline(t), "felix://"+net.JoinHostPort("127.0.0.1", strconv.Itoa(l.Addr().Port))+"/t/n", felix.WithToken("any"),
-		felix.WithCAFile(certs.CAFile()))
+		felix.WithCAFile(certs.CAFile()), felix.WithStreams(1, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,15 +58,8 @@ type pipe struct {
 func newPipe(l *link, in *login) *pipe {
 	p := &pipe{l: l, in: in, slots: make(chan struct{}, in.window), bell: ring.NewBell(), dead: make(chan struct{}),
 		pending: make(map[wire.RequestID]*call), order: ring.NewBuffer[wire.RequestID](1 << 30)}
-	l.wg.Add(2)
-	go func() {
-		defer l.wg.Done()
-		p.write()
-	}()
-	go func() {
-		defer l.wg.Done()
-		p.read()
-	}()
+	l.c.wg.Go(p.write)
+	l.c.wg.Go(p.read)
 	return p
 }
 

@@ -94,9 +94,7 @@ func (c *Client) Subscribe(ctx context.Context, stream string, opts ...Subscribe
 	// The exchange goes on when ctx ends, because the broker may register the subscription all the same: then its event stream
 	// is refused here, which ends it there.
 	registered := make(chan registration)
-	l.wg.Add(1)
-	go func() {
-		defer l.wg.Done()
+	c.wg.Go(func() {
 		r := l.register(ctx, in, stream, &o)
 		select {
 		case registered <- r:
@@ -105,7 +103,7 @@ func (c *Client) Subscribe(ctx context.Context, stream string, opts ...Subscribe
 				r.events.recv.StopReading(transport.StreamCancelled)
 			}
 		}
-	}()
+	})
 	var r registration
 	select {
 	case r = <-registered:
@@ -117,11 +115,8 @@ func (c *Client) Subscribe(ctx context.Context, stream string, opts ...Subscribe
 	}
 	s := &Subscription{stream: stream, opts: o, events: r.events, bell: ring.NewBell(), space: ring.NewBell(), stop: make(chan struct{}),
 		done: make(chan struct{}), queue: ring.NewBuffer[eventBatch](1 << 30)}
-	l.wg.Add(1)
-	go func() {
-		defer l.wg.Done()
-		s.read(c)
-	}()
+	s.unwatch = context.AfterFunc(c.stop, s.shut)
+	c.wg.Go(func() { s.read(c) })
 	return s, nil
 }
 

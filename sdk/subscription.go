@@ -37,8 +37,10 @@ type Subscription struct {
 	events *eventStream
 	bell   *ring.Bell // rung when there is something to take, or the end is known
 	space  *ring.Bell // rung when there is room
-	stop   chan struct{}
-	done   chan struct{} // closed when the reader has returned
+	// unwatch ends the watch for the end of the client.
+	unwatch func() bool
+	stop    chan struct{}
+	done    chan struct{} // closed when the reader has returned
 
 	mu     sync.Mutex // guards the following
 	queue  *ring.Buffer[eventBatch]
@@ -68,6 +70,7 @@ const (
 // read takes frames off the event stream until it ends.
 func (s *Subscription) read(c *Client) {
 	defer close(s.done)
+	defer s.unwatch()
 	var m wire.Message
 	for {
 		f, payload, err := s.events.in.next(true)
@@ -213,10 +216,18 @@ func (s *Subscription) Lost() uint64 {
 
 // Close ends the subscription; the broker stops sending. Events that were not taken are gone.
 func (s *Subscription) Close() error {
+	s.unwatch()
+	s.shut()
+	<-s.done
+	return nil
+}
+
+// shut ends everything of the subscription without waiting for its reader.
+func (s *Subscription) shut() {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		return nil
+		return
 	}
 	s.closed = true
 	s.queue = ring.NewBuffer[eventBatch](1)
@@ -225,6 +236,4 @@ func (s *Subscription) Close() error {
 	close(s.stop)
 	s.events.recv.StopReading(transport.StreamCancelled)
 	s.bell.Ring()
-	<-s.done
-	return nil
 }

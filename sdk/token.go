@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -13,7 +12,9 @@ import (
 type tokens struct {
 	source TokenSource
 
-	mu      sync.Mutex // guards the following
+	// turn is held by whoever asks the source, and guards the following. A channel, because the source may take long and a
+	// caller whose context ends must not wait for another's.
+	turn    chan struct{}
 	held    string
 	renewAt time.Time // zero: never
 }
@@ -23,8 +24,12 @@ func (t *tokens) get(ctx context.Context, refused string) (token string, fresh b
 	if t.source == nil {
 		return "", false, errNoToken
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
+	select {
+	case t.turn <- struct{}{}:
+	case <-ctx.Done():
+		return "", false, abandoned("token", ctx, false)
+	}
+	defer func() { <-t.turn }()
 	due := t.held == "" || t.held == refused || !t.renewAt.IsZero() && time.Now().After(t.renewAt)
 	if !due {
 		return t.held, true, nil
