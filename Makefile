@@ -49,11 +49,11 @@ cover: ## write coverage.html
 
 .PHONY: fmt
 fmt: ## format the code
-	gofmt -w $$(git ls-files '*.go')
+	gofmt -w .
 
 .PHONY: fmt-check
 fmt-check: ## fail when a file is not formatted
-	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "not formatted: $$bad; run make fmt"; exit 1; }
+	@bad=$$(gofmt -l .); [ -z "$$bad" ] || { echo "not formatted: $$bad; run make fmt"; exit 1; }
 
 .PHONY: lint
 lint: ## vet and staticcheck

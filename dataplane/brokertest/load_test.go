@@ -270,8 +270,14 @@ func TestLoadDropNewSparesTheHealthy(t *testing.T) {
 		n := sent[stream].Add(loadBatch)
 		within(30*time.Second, func() bool { return slowest(stream, progress[stream])+ahead > n })
 	}
-	run, end := context.WithTimeout(context.Background(), loadTime()/4)
+	// On a slow machine the load goes on until the stalled subscriber's queue has overflowed.
+	run, end := context.WithCancel(stop)
 	defer end()
+	go func() {
+		defer end()
+		time.Sleep(loadTime() / 4)
+		within(time.Minute, func() bool { return n.Count("felix_subscribe_dropped_total") > 0 })
+	}()
 	records, batches := load(t, run, n, pace)
 	for i := range loadStreams {
 		want := expected(records, i)

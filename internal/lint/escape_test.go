@@ -34,15 +34,13 @@ var escapeLine = regexp.MustCompile(`^(?:\./)?([^:]+\.go):(\d+):\d+: (.*(?:escap
 // TestEscape compares the heap escapes inside functions marked //felix:hot with the list of permitted ones. Each entry says
 // package, function and what escapes; line numbers would change with every edit.
 func TestEscape(t *testing.T) {
-	found := map[string]bool{}
+	found := map[string]string{} // where each was seen
 	marked := 0
 	for _, pkg := range hotPackages {
 		dir := filepath.Join(root(t), "dataplane", pkg)
 		spans := hotSpans(t, dir)
 		marked += len(spans)
-		for _, e := range escapesOf(t, dir, pkg, spans) {
-			found[e] = true
-		}
+		maps.Copy(found, escapesOf(t, dir, pkg, spans))
 	}
 	if marked < 50 {
 		t.Fatalf("only %d functions are marked %s: the marks got lost", marked, hotMark)
@@ -61,11 +59,12 @@ func TestEscape(t *testing.T) {
 	want := strings.Split(strings.TrimSpace(string(b)), "\n")
 	for _, e := range got {
 		if !slices.Contains(want, e) {
-			t.Errorf("new escape in a hot function: %s\n(if it is meant, and the comment beside it says why: make escape UPDATE=1)", e)
+			t.Errorf("%s: new escape in a hot function: %s\n(if it is meant, and the comment beside it says why: make escape UPDATE=1)",
+				found[e], e)
 		}
 	}
 	for _, e := range want {
-		if e != "" && !found[e] {
+		if e != "" && found[e] == "" {
 			t.Errorf("an escape is gone, take it off the list with make escape UPDATE=1: %s", e)
 		}
 	}
@@ -139,9 +138,10 @@ func writeType(b *bytes.Buffer, e ast.Expr) {
 	}
 }
 
-// escapesOf compiles one package and returns the escapes inside its hot functions.
-func escapesOf(t *testing.T, dir, pkg string, spans []span) (out []string) {
+// escapesOf compiles one package and returns the escapes inside its hot functions, each with the file:line of one place.
+func escapesOf(t *testing.T, dir, pkg string, spans []span) map[string]string {
 	t.Helper()
+	out := make(map[string]string)
 	cmd := exec.Command("go", "build", "-gcflags=-m=1", ".")
 	cmd.Dir = dir
 	b, err := cmd.CombinedOutput()
@@ -162,7 +162,7 @@ func escapesOf(t *testing.T, dir, pkg string, spans []span) (out []string) {
 		}
 		for _, s := range spans {
 			if s.file == filepath.Base(m[1]) && n >= s.first && n <= s.end {
-				out = append(out, fmt.Sprintf("%s %s: %s", pkg, s.name, m[3]))
+				out[fmt.Sprintf("%s %s: %s", pkg, s.name, m[3])] = fmt.Sprintf("dataplane/%s/%s:%d", pkg, s.file, n)
 			}
 		}
 	}

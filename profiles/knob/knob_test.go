@@ -2,6 +2,7 @@ package knob
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,7 +59,7 @@ func TestTableIsComplete(t *testing.T) {
 			if seen[n] && n != "" {
 				t.Errorf("%s is there twice", n)
 			}
-			if seen[n] = true; unavailable[n] != "" {
+			if seen[n] = true; whyNot(n) != "" || dishonoured[n] != "" {
 				t.Errorf("%s is in the table and not available", n)
 			}
 		}
@@ -313,7 +314,11 @@ func TestVariablesWithoutSetting(t *testing.T) {
 	if v.String("controlplane_token_file") != "f" || v.Int("subscriber_queue_capacity") != 8 {
 		t.Error(v.Changed())
 	}
-	for name := range unavailable {
+	absent := slices.Collect(maps.Keys(unavailable))
+	for _, f := range families {
+		absent = append(absent, f.prefix+"ANYTHING")
+	}
+	for _, name := range absent {
 		if v := load(t, Sources{Env: []string{name + "=1"}}); len(v.Warnings()) != 1 ||
 			!strings.HasPrefix(v.Warnings()[0], name+" has no effect: ") || len(v.Changed()) != 0 {
 			t.Errorf("%s: %v", name, v.Warnings())

@@ -105,7 +105,7 @@ func (v *Values) readEnv(env, ignore []string) error {
 			continue
 		}
 		k, ok := byVariable[variable]
-		switch why, absent := unavailable[variable]; {
+		switch why := whyNot(variable); {
 		case ok && variable == k.Alias && isSet(env, k.Env):
 			v.warn("%s has no effect: %s is set too", variable, k.Env)
 		case ok:
@@ -115,7 +115,7 @@ func (v *Values) readEnv(env, ignore []string) error {
 		case dishonoured[variable] != "":
 			return invalid("%s cannot be honoured: %s; unset it to start without", variable, dishonoured[variable])
 		case slices.Contains(ignore, variable):
-		case absent:
+		case why != "":
 			v.warn("%s has no effect: %s", variable, why)
 		default:
 			known := slices.Concat(slices.Collect(maps.Keys(byVariable)), ignore)

@@ -27,10 +27,19 @@ the broker runs; the others need a restart.
 |---|---|---|---|---|---|---|
 `
 
-const pageTail = `
+const pageUnavailable = `
 ## Not available
 
 Settings of the reference broker that are accepted with a warning and have no effect:
+
+| variable | why |
+|---|---|
+`
+
+const pageDishonoured = `
+## Refused
+
+Settings of the reference broker that promise what this one does not give. The broker does not start while one of them is set:
 
 | variable | why |
 |---|---|
@@ -50,11 +59,20 @@ func page() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n",
 			k.Name, env, cmp.Or(k.Default, "none"), cmp.Or(k.Range(), "any text"), k.Unit, live, k.Text)
 	}
-	b.WriteString(pageTail)
-	for _, name := range slices.Sorted(maps.Keys(unavailable)) {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", name, unavailable[name])
+	b.WriteString(pageUnavailable)
+	writeReasons(&b, unavailable)
+	for _, f := range families {
+		fmt.Fprintf(&b, "| all other `%s...` | %s |\n", f.prefix, f.why)
 	}
+	b.WriteString(pageDishonoured)
+	writeReasons(&b, dishonoured)
 	return b.String()
+}
+
+func writeReasons(b *strings.Builder, why map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(why)) {
+		fmt.Fprintf(b, "| `%s` | %s |\n", name, why[name])
+	}
 }
 
 // The reference page is what the table says.

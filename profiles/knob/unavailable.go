@@ -1,5 +1,7 @@
 package knob
 
+import "strings"
+
 // unavailable are names of the reference broker that this one does not have: they are accepted, with a
 // warning that says why they change nothing. A name moves to the table on the day it does something.
 var unavailable = map[string]string{
@@ -61,12 +63,45 @@ var unavailable = map[string]string{
 	"FELIX_CACHE_STREAM_RECV_WINDOW":        "pub_stream_recv_window covers cache traffic",
 	"FELIX_CONTROL_STREAM_DRAIN_TIMEOUT_MS": "shutdown_drain_timeout_ms is the one budget of the drain",
 
+	// Between brokers.
+	"FELIX_CLIENT_ADVERTISE_ADDR":    alone,
+	"FELIX_LEADER_SUSPECT_AFTER_MS":  alone,
+	"FELIX_QUORUM_READS":             alone,
+	"FELIX_SHARD_MOVE_HOLD_MS":       alone,
+	"FELIX_SHARD_MOVE_HOLD_MAX":      alone,
+	"FELIX_SHARD_MOVE_BYTES_PER_SEC": alone,
+
 	// Shutdown.
 	"FELIX_SHUTDOWN_HANDOFF_TIMEOUT_MS": "there is no other broker to hand shards to",
 }
 
-// dishonoured are names of the reference broker that promise protection or durability which this one does not give: whoever sets
-// them relies on it, so the start fails instead of going on without.
+// families are beginnings of such names whose whole area this broker does not have.
+var families = []struct{ prefix, why string }{
+	{"FELIX_DURABLE_", inMemory},
+	{"FELIX_STORAGE_", inMemory},
+	{"FELIX_GROUP_", "consumer groups are not built"},
+	{"FELIX_NODE_", alone},
+	{"FELIX_REGION_", alone},
+	{"FELIX_INTERNAL_", alone},
+	{"FELIX_REPLICATION_", alone},
+	{"FELIX_KAFKA_", "there is no Kafka listener"},
+}
+
+// whyNot says why a name of the reference broker has no effect here, "" for a name that it does not have.
+func whyNot(variable string) string {
+	if why := unavailable[variable]; why != "" {
+		return why
+	}
+	for _, f := range families {
+		if strings.HasPrefix(variable, f.prefix) {
+			return f.why
+		}
+	}
+	return ""
+}
+
+// dishonoured are names of the reference broker that promise protection or durability which this one does not
+// give: whoever sets them relies on it, so the start fails instead of going on without.
 var dishonoured = map[string]string{
 	"FELIX_TLS_CLIENT_CA":                "client certificates are not checked",
 	"FELIX_TLS_CLIENT_CERT_BIND_SUBJECT": "client certificates are not checked",
@@ -74,11 +109,14 @@ var dishonoured = map[string]string{
 	"FELIX_TENANT_PUBLISH_MSGS_PER_SEC":  "publish rates of tenants are not limited",
 	"FELIX_TENANT_PUBLISH_QUOTAS":        "publish rates of tenants are not limited",
 	"FELIX_TENANT_PUBLISH_BURST_MS":      "publish rates of tenants are not limited",
-	"FELIX_DURABLE_STORAGE_DIR":          "streams and caches are kept in memory",
-	"FELIX_DURABLE_FSYNC_MODE":           "streams and caches are kept in memory",
+	"FELIX_DURABLE_STORAGE_DIR":          inMemory,
+	"FELIX_DURABLE_FSYNC_MODE":           inMemory,
 }
 
 const (
+	alone    = "this broker is a cluster of one"
+	inMemory = "streams and caches are kept in memory"
+
 	mtu     = "packets of this transport are at most 1452 bytes"
 	lanes   = "writer lanes are not built; one pump writes each event stream"
 	batches = "what waits is sent together up to subscriber_max_bytes_per_write"
