@@ -31,7 +31,7 @@ type conn struct {
 	mu            sync.Mutex // guards the following
 	sessions      map[*session]struct{}
 	subscriptions map[*subscription]struct{}
-	wg            sync.WaitGroup // accept loops and sessions
+	wg            sync.WaitGroup // accept loops, sessions and subscriptions
 }
 
 // serve runs the connection until it ends and everything of it is gone.
@@ -57,7 +57,6 @@ func (s *Server) serve(t *transport.Conn) {
 	c.acceptBidi(t.Context())
 	c.endSubscriptions()
 	c.wg.Wait()
-	c.endSubscriptions()
 	s.remove(c)
 }
 

@@ -63,11 +63,12 @@ func (s *session) subscribe(m *wire.Message) fate {
 	}
 	sub := &subscription{c: s.c, id: wire.SubscriptionID(s.c.srv.ids.Add(1)), place: place.shards[id],
 		deleted: s.peerFeatures&wire.FeatureStreamDeleted != 0}
-	if !s.c.addSubscription(sub) {
-		return s.refuse(refuseSubsLimit, keep)
-	}
 	sub.queue = fanout.NewQueue(fanout.QueueConfig{MaxItems: items, MaxBytes: s.c.srv.cfg.QueueBytes,
 		Policy: s.c.srv.cfg.QueuePolicy, Egress: r.Egress, Delivery: r.Delivery})
+	if !s.c.addSubscription(sub) {
+		sub.queue.Close(fanout.EndCancelled)
+		return s.refuse(refuseSubsLimit, keep)
+	}
 	var cursor *stream.CursorError
 	var ok bool
 	sub.sub, sub.backlog, cursor, ok = sub.place.state.Subscribe(sub.queue, m.Start)
@@ -168,7 +169,8 @@ func (c *conn) removeSubscription(u *subscription) {
 	c.wg.Done()
 }
 
-// endSubscriptions ends the deliveries of a connection that is gone.
+// endSubscriptions ends the deliveries of a connection that is gone. A subscription whose delivery has not started is still being
+// made by its reader or waits in the answer window; whoever holds it finds the connection gone and abandons it.
 func (c *conn) endSubscriptions() {
 	c.mu.Lock()
 	all := make([]*subscription, 0, len(c.subscriptions))
@@ -177,7 +179,8 @@ func (c *conn) endSubscriptions() {
 	}
 	c.mu.Unlock()
 	for _, u := range all {
-		u.abandon()
-		u.queue.Close(fanout.EndShutdown)
+		if u.state.Load() == subscriptionStarted {
+			u.queue.Close(fanout.EndShutdown)
+		}
 	}
 }
